@@ -1,0 +1,128 @@
+//! What an operation gives the rest of the crate: one [`Problem`], from which execution on any runtime, the tuner, the
+//! test matrix, the benches and the command line follow.
+
+use crate::error::Result;
+use crate::kernel::Settings;
+#[cfg(feature = "gpu")]
+use crate::runtime::{
+    DeviceArray,
+    gpu::{Command, Facts, Gpu},
+};
+use crate::signal::{Dtype, Source, ViewMut};
+
+/// Channels and samples of an array.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Shape {
+    /// Rows.
+    pub channels: usize,
+    /// Length of a row.
+    pub samples: usize,
+}
+
+/// One way to compute a problem.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Variant {
+    /// Which kernel or algorithm, and its settings: `direct R=16 WG=64`.
+    pub name: String,
+    /// The kernel or algorithm: `direct`.
+    pub method: &'static str,
+    /// Its tunables.
+    pub settings: Settings,
+}
+
+impl Variant {
+    /// A variant named after its method and settings.
+    pub fn new(method: &'static str, settings: &[(&'static str, u32)]) -> Self {
+        let mut name = method.to_string();
+        settings.iter().for_each(|(k, v)| name.push_str(&format!(" {k}={v}")));
+        Variant { name, method, settings: settings.iter().copied().collect() }
+    }
+
+    /// The value of a tunable, 0 if it has none of that name.
+    pub fn get(&self, name: &str) -> u32 {
+        self.settings.get(name).copied().unwrap_or(0)
+    }
+}
+
+/// How far a result may be from the reference: per channel, `max |y - ref| <= relative * max(max |ref|, gain * max |x|)`.
+/// On runtimes that accumulate in float64 `gain` counts as 0 where `float64_tight` is set.
+#[derive(Debug, Clone, Copy)]
+pub struct Tolerance {
+    /// Allowed error.
+    pub relative: f64,
+    /// Weight of the input's magnitude (1 for references, the sum of |h| for FIR, 0 otherwise).
+    pub gain: f64,
+    /// The input's magnitude does not count on the CPU.
+    pub float64_tight: bool,
+}
+
+/// State carried from one chunk of a recording to the next, precise and opaque; each operation converts it to and from
+/// scipy's `zi`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct State {
+    pub(crate) channels: usize,
+    /// Values per channel, channel after channel, in the operation's canonical float64 form.
+    pub(crate) values: Vec<f64>,
+    /// The offset removed from each channel (0 where none is), fixed at the first sample ever seen.
+    pub(crate) offset: Option<Vec<f32>>,
+}
+
+/// One operation with its parameters, ready for any size and runtime.
+pub trait Problem: Send + Sync {
+    /// Registry name.
+    fn operation(&self) -> &'static str;
+
+    /// The parameters that can change which variant is best, fit for a file name: `taps64`, `sections5-w`.
+    fn class(&self) -> String;
+
+    /// Element types accepted as they are; others are widened on the way in.
+    fn accepts(&self, dtype: Dtype) -> bool {
+        dtype == Dtype::F32
+    }
+
+    /// Checks the shape against the parameters.
+    fn check(&self, shape: Shape) -> Result<()>;
+
+    /// Shape of the result.
+    fn output(&self, input: Shape) -> Shape {
+        input
+    }
+
+    /// float64 values of state per channel; 0 = the operation has none.
+    fn state_len(&self) -> usize {
+        0
+    }
+
+    /// The plain float64 reference: writes `[channels, output samples]`, contiguous.
+    fn reference(&self, x: Source<'_>, state: Option<&mut State>) -> Vec<f64>;
+
+    /// How far results may be from it.
+    fn tolerance(&self) -> Tolerance;
+
+    /// Variants for the CPU, the default first.
+    fn cpu_variants(&self, shape: Shape) -> Vec<Variant>;
+
+    /// Computes on the CPU, on the current rayon pool. `y` has the output's shape.
+    fn run_cpu(&self, variant: &Variant, x: Source<'_>, y: ViewMut<'_>, state: Option<&mut State>) -> Result<()>;
+
+    /// Variants for a device, the default first; only legal ones.
+    #[cfg(feature = "gpu")]
+    fn gpu_variants(&self, facts: &Facts, shape: Shape) -> Vec<Variant>;
+
+    /// Records the whole computation from zero state, over all segments.
+    #[cfg(feature = "gpu")]
+    fn record(&self, gpu: &dyn Gpu, variant: &Variant, x: &DeviceArray, y: &DeviceArray) -> Result<Vec<Command>>;
+
+    /// Computes with state carried in and out; operations without state keep this default.
+    #[cfg(feature = "gpu")]
+    fn run_gpu(
+        &self,
+        gpu: &dyn Gpu,
+        variant: &Variant,
+        x: &DeviceArray,
+        y: &DeviceArray,
+        _state: Option<&mut State>,
+    ) -> Result<()> {
+        gpu.submit(&self.record(gpu, variant, x, y)?)
+    }
+}
