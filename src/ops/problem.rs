@@ -67,6 +67,15 @@ pub struct State {
     pub(crate) offset: Option<Vec<f32>>,
 }
 
+/// What a result depends on, along the two axes: decides how parts of a large result can be checked alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Locality {
+    /// A channel of the result depends on that channel of the input only.
+    Channel,
+    /// A sample of the result depends on that sample of the channels only.
+    Sample,
+}
+
 /// One operation with its parameters, ready for any size and runtime.
 pub trait Problem: Send + Sync {
     /// Registry name.
@@ -95,6 +104,15 @@ pub trait Problem: Send + Sync {
 
     /// The plain float64 reference: writes `[channels, output samples]`, contiguous.
     fn reference(&self, x: Source<'_>, state: Option<&mut State>) -> Vec<f64>;
+
+    /// What results depend on.
+    fn locality(&self) -> Locality;
+
+    /// The reference of channel `channel` alone, whose input is `x`; for problems of [`Locality::Channel`].
+    fn reference_of(&self, x: Source<'_>, channel: usize) -> Vec<f64> {
+        let _ = channel;
+        self.reference(x, None)
+    }
 
     /// How far results may be from it.
     fn tolerance(&self) -> Tolerance;

@@ -1,0 +1,76 @@
+"""The peers of `cargo bench --bench compare`: answers each line `NAME` on stdin with the seconds of one run.
+
+Every operation runs on two halves in a pool of two threads (numpy and scipy release the lock), with outputs reused, as
+a fair user would write it.
+"""
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import scipy.signal as ss
+
+C, N = int(sys.argv[1]), int(sys.argv[2])
+rng = np.random.default_rng(1)
+x32 = rng.standard_normal((C, N), dtype=np.float32)
+x64 = x32.astype(np.float64)
+raw = (x32.T * 1000).astype(np.int16)
+raw = np.ascontiguousarray(raw)
+y32 = np.zeros((C, N), np.float32)
+y64 = np.zeros((C, N))
+sos = ss.butter(5, [300, 6000], "bandpass", fs=30000, output="sos")
+taps = ss.firwin(63, [300, 6000], pass_zero=False, fs=30000)
+pool = ThreadPoolExecutor(2)
+channels = [slice(0, C // 2), slice(C // 2, C)]
+samples = [slice(0, N // 2), slice(N // 2, N)]
+
+
+def both(f, parts):
+    list(pool.map(f, parts))
+
+
+def sosfilt(x, y):
+    def part(s):
+        y[s] = ss.sosfilt(sos, x[s])
+    both(part, channels)
+
+
+def fir():
+    def part(s):
+        y32[s] = ss.oaconvolve(x32[s], taps[None].astype(np.float32), axes=-1)[:, :N]
+    both(part, channels)
+
+
+def reference(center):
+    def part(s):
+        np.subtract(x32[:, s], center(x32[:, s], axis=0), out=y32[:, s])
+    both(part, samples)
+
+
+def convert():
+    def part(s):
+        for start in range(s.start, s.stop, 512):  # blocks that stay in cache: twice as quick as one astype
+            block = slice(start, min(start + 512, s.stop))
+            np.multiply(raw[block].T, np.float32(0.195), out=y32[:, block])
+    both(part, samples)
+
+
+def copy():
+    both(lambda s: np.copyto(y32[s], x32[s]), channels)
+
+
+rows = {
+    "sosfilt_f64": lambda: sosfilt(x64, y64),
+    "sosfilt_f32": lambda: sosfilt(x32, y32),
+    "fir63": fir,
+    "median_reference": lambda: reference(np.median),
+    "mean_reference": lambda: reference(np.mean),
+    "convert_i16": convert,
+    "copy": copy,
+}
+print("ready", np.__version__, __import__("scipy").__version__, flush=True)
+for line in sys.stdin:
+    run = rows[line.strip()]
+    start = time.perf_counter()
+    run()
+    print(time.perf_counter() - start, flush=True)

@@ -1,0 +1,163 @@
+//! Running a [`Problem`]: checks, choice of runtime and variant, transfer, and the fall back to the next variant when a
+//! launch fails.
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::ops::job::Job;
+use crate::ops::problem::{Problem, Shape, State, Variant};
+use crate::runtime::{self, Target};
+use crate::signal::{Signal, Source, ViewMut};
+use crate::tune;
+
+/// Computes on host arrays, into a new array.
+pub(crate) fn host(
+    problem: &dyn Problem,
+    x: Source<'_>,
+    state: Option<&mut State>,
+    runtime: Option<&str>,
+) -> Result<Signal> {
+    let input = shape_of(&x);
+    problem.check(input)?;
+    let output = problem.output(input);
+    let mut y = Signal::dirty(output.channels, output.samples)?;
+    host_into(problem, x, y.view_mut(), state, runtime)?;
+    y.zero_padding();
+    Ok(y)
+}
+
+/// Computes on host arrays, into `y`.
+pub(crate) fn host_into(
+    problem: &dyn Problem,
+    x: Source<'_>,
+    y: ViewMut<'_>,
+    state: Option<&mut State>,
+    runtime: Option<&str>,
+) -> Result<()> {
+    let input = shape_of(&x);
+    problem.check(input)?;
+    let output = problem.output(input);
+    if (y.channels(), y.samples()) != (output.channels, output.samples) {
+        return Err(Error::shape(format!(
+            "the output is {} x {}, the result of {} is {} x {} (channels x samples); pass an output of that shape",
+            y.channels(),
+            y.samples(),
+            problem.operation(),
+            output.channels,
+            output.samples
+        )));
+    }
+    if let Some(state) = &state {
+        state.check(problem, input)?;
+    }
+    let target = runtime::resolve(runtime)?;
+    if output.channels == 0 || output.samples == 0 {
+        return Ok(());
+    }
+    run_on(&target, problem, x, y, state)
+}
+
+fn run_on(
+    target: &Target,
+    problem: &dyn Problem,
+    x: Source<'_>,
+    mut y: ViewMut<'_>,
+    mut state: Option<&mut State>,
+) -> Result<()> {
+    match target {
+        Target::Cpu => {
+            let job = Job::cpu(problem, &x);
+            with_variants(&job, |v| problem.run_cpu(v, x, y.reborrow(), state.as_deref_mut()))
+        }
+        #[cfg(feature = "gpu")]
+        Target::Gpu(gpu) => {
+            use crate::runtime::DeviceArray;
+            let x = match problem.accepts(x.dtype()) {
+                true => DeviceArray::upload(gpu, x)?,
+                false => DeviceArray::upload_f32(gpu, x)?,
+            };
+            let result = on_device(problem, &x, state)?;
+            result.download_into(y)
+        }
+    }
+}
+
+/// Computes on a device array; the result stays on the device.
+#[cfg(feature = "gpu")]
+pub(crate) fn device(
+    problem: &dyn Problem,
+    x: &crate::runtime::DeviceArray,
+    state: Option<&mut State>,
+) -> Result<crate::runtime::DeviceArray> {
+    let input = Shape { channels: x.channels(), samples: x.samples() };
+    problem.check(input)?;
+    if !problem.accepts(x.dtype()) {
+        return Err(Error::new(
+            ErrorKind::Unsupported,
+            format!(
+                "{} takes float32 arrays on a device, this one is {}; convert it first (ops::convert::Convert::apply_device)",
+                problem.operation(),
+                x.dtype().name()
+            ),
+        ));
+    }
+    if let Some(state) = &state {
+        state.check(problem, input)?;
+    }
+    on_device(problem, x, state)
+}
+
+#[cfg(feature = "gpu")]
+fn on_device(
+    problem: &dyn Problem,
+    x: &crate::runtime::DeviceArray,
+    mut state: Option<&mut State>,
+) -> Result<crate::runtime::DeviceArray> {
+    use crate::runtime::{DeviceArray, Layout};
+    use crate::signal::Dtype;
+    let output = problem.output(Shape { channels: x.channels(), samples: x.samples() });
+    let gpu = x.gpu();
+    let y = DeviceArray::empty(gpu, output.channels, output.samples, Dtype::F32, Layout::Planar)?;
+    if output.channels > 0 && output.samples > 0 {
+        let job = Job::gpu(problem, x);
+        with_variants(&job, |v| problem.run_gpu(gpu.as_ref(), v, x, &y, state.as_deref_mut()))?;
+    }
+    Ok(y)
+}
+
+/// Runs the tuner's choice; if it cannot be launched here, that is remembered and the next best runs. The state is only
+/// written by a run that succeeds, so a retry starts from the same one.
+fn with_variants(job: &Job<'_>, mut run: impl FnMut(&Variant) -> Result<()>) -> Result<()> {
+    let mut left = job.len();
+    loop {
+        let choice = tune::choose(job, tune::Policy::current()?)?;
+        let variant = job.variant(choice.variant)?;
+        match run(variant) {
+            Err(e) if left > 1 && matches!(e.kind(), ErrorKind::Kernel | ErrorKind::Limit | ErrorKind::Unsupported) => {
+                left -= 1;
+                log::warn!("{}: variant '{}' failed ({e}); using the next", job.problem().operation(), variant.name);
+                tune::report_failure(job, choice.variant, &e);
+            }
+            other => return other,
+        }
+    }
+}
+
+pub(crate) fn shape_of(x: &Source<'_>) -> Shape {
+    Shape { channels: x.channels(), samples: x.samples() }
+}
+
+impl State {
+    /// Checks that the state fits the problem and the number of channels.
+    pub(crate) fn check(&self, problem: &dyn Problem, shape: Shape) -> Result<()> {
+        let expected = shape.channels * problem.state_len();
+        if self.channels != shape.channels || self.values.len() != expected {
+            return Err(Error::shape(format!(
+                "the state belongs to {} channels with {} values in all, {} on {} channels carries {expected}; use the state of this filter and recording",
+                self.channels,
+                self.values.len(),
+                problem.operation(),
+                shape.channels
+            )));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,155 @@
+//! Finite impulse response filters in direct form: scipy's `lfilter` with a denominator of 1.
+
+use crate::error::{Error, Result};
+use crate::ops::problem::{Locality, Problem, Shape, State, Tolerance, Variant};
+use crate::ops::execute;
+use crate::signal::{Signal, Source, ViewMut};
+
+pub mod cpu;
+#[cfg(feature = "gpu")]
+pub mod gpu;
+pub mod reference;
+
+/// Filters every channel with an FIR filter, from zero state, on the current runtime.
+///
+/// `scipy.signal.lfilter(taps, 1, x)`: `y[n] = sum over k of taps[k] * x[n - k]`. `x` is any `[channels, samples]` array
+/// of `f32` or `i16`; the result is `f32` of the same shape. A NaN or an infinity reaches exactly the `taps.len()`
+/// results that depend on it.
+///
+/// # Errors
+/// No taps, a tap that is not finite, a runtime that cannot be used, or no memory.
+///
+/// ```
+/// use dspk::signal::View;
+/// let y = dspk::ops::filter::lfilter(&[0.5, 0.5], View::new(&[2.0f32, 4.0, 8.0], 1, 3)?)?;
+/// assert_eq!(y.row(0), [1.0, 3.0, 6.0]);
+/// # Ok::<(), dspk::Error>(())
+/// ```
+pub fn lfilter<'a>(taps: &[f64], x: impl Into<Source<'a>>) -> Result<Signal> {
+    FirFilter::new(taps)?.apply(x)
+}
+
+/// An FIR filter ready for any recording, in one piece or in chunks.
+///
+/// ```
+/// use dspk::ops::filter::FirFilter;
+/// use dspk::signal::View;
+///
+/// let filter = FirFilter::new(&[0.25, 0.5, 0.25])?;
+/// let mut state = filter.state(1);
+/// let a = filter.apply_with(View::new(&[4.0f32, 0.0], 1, 2)?, &mut state)?;
+/// let b = filter.apply_with(View::new(&[0.0f32, 0.0], 1, 2)?, &mut state)?;
+/// assert_eq!((a.row(0), b.row(0)), (&[1.0, 2.0][..], &[1.0, 0.0][..]));
+/// # Ok::<(), dspk::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct FirFilter {
+    taps: Vec<f64>,
+    runtime: Option<String>,
+}
+
+impl FirFilter {
+    /// A plan for these taps (at least one, all finite), in the order of scipy's `b`.
+    pub fn new(taps: &[f64]) -> Result<Self> {
+        if taps.is_empty() {
+            return Err(Error::invalid("an FIR filter needs at least one tap, got none; pass the impulse response"));
+        }
+        if let Some(k) = taps.iter().position(|t| !t.is_finite()) {
+            return Err(Error::invalid(format!("tap {k} is {}; every tap must be finite", taps[k])));
+        }
+        Ok(FirFilter { taps: taps.to_vec(), runtime: None })
+    }
+
+    /// Runs on the named runtime (see [`crate::runtime::set`] for the names) instead of the current one.
+    pub fn on(mut self, runtime: &str) -> Self {
+        self.runtime = Some(runtime.to_string());
+        self
+    }
+
+    /// The impulse response.
+    pub fn taps(&self) -> &[f64] {
+        &self.taps
+    }
+
+    /// Filters from zero state.
+    pub fn apply<'a>(&self, x: impl Into<Source<'a>>) -> Result<Signal> {
+        execute::host(self, x.into(), None, self.runtime.as_deref())
+    }
+
+    /// Filters from zero state into an array of the same shape.
+    pub fn apply_into<'a>(&self, x: impl Into<Source<'a>>, y: ViewMut<'_>) -> Result<()> {
+        execute::host_into(self, x.into(), y, None, self.runtime.as_deref())
+    }
+
+    /// Filters a chunk, continuing from `state` and leaving in it what the next chunk needs.
+    pub fn apply_with<'a>(&self, x: impl Into<Source<'a>>, state: &mut State) -> Result<Signal> {
+        execute::host(self, x.into(), Some(state), self.runtime.as_deref())
+    }
+
+    /// Filters an array where it lives, from zero state; the result stays on that device.
+    #[cfg(feature = "gpu")]
+    pub fn apply_device(&self, x: &crate::runtime::DeviceArray) -> Result<crate::runtime::DeviceArray> {
+        execute::device(self, x, None)
+    }
+
+    /// The state before the first sample: zero.
+    pub fn state(&self, channels: usize) -> State {
+        State { channels, values: vec![0.0; channels * self.state_len()], offset: None }
+    }
+
+    /// A state from scipy's `zi`, shape `[channels, taps - 1]` in C order.
+    pub fn state_from_zi(&self, zi: &[f64], channels: usize) -> Result<State> {
+        if zi.len() != channels * self.state_len() {
+            return Err(Error::shape(format!(
+                "zi has {} values, a state of {} taps and {channels} channels has shape [{channels}, {}]",
+                zi.len(),
+                self.taps.len(),
+                self.state_len()
+            )));
+        }
+        Ok(State { channels, values: zi.to_vec(), offset: None })
+    }
+
+    /// The state as scipy's `zf`, shape `[channels, taps - 1]` in C order.
+    pub fn zi<'s>(&self, state: &'s State) -> &'s [f64] {
+        &state.values
+    }
+}
+
+impl Problem for FirFilter {
+    fn operation(&self) -> &'static str {
+        "lfilter"
+    }
+
+    fn class(&self) -> String {
+        format!("taps{}", self.taps.len().next_power_of_two())
+    }
+
+    fn check(&self, _: Shape) -> Result<()> {
+        Ok(())
+    }
+
+    fn state_len(&self) -> usize {
+        self.taps.len() - 1
+    }
+
+    fn reference(&self, x: Source<'_>, state: Option<&mut State>) -> Vec<f64> {
+        reference::run(&self.taps, x, state.map(|s| &mut s.values[..]))
+    }
+
+    fn locality(&self) -> Locality {
+        Locality::Channel
+    }
+
+    fn tolerance(&self) -> Tolerance {
+        Tolerance { relative: 1e-6, gain: self.taps.iter().map(|t| t.abs()).sum(), float64_tight: false }
+    }
+
+    fn cpu_variants(&self, shape: Shape) -> Vec<Variant> {
+        cpu::variants(self.taps.len(), shape)
+    }
+
+    fn run_cpu(&self, variant: &Variant, x: Source<'_>, y: ViewMut<'_>, state: Option<&mut State>) -> Result<()> {
+        cpu::run(&self.taps, variant, x, y, state.map(|s| &mut s.values[..]))
+    }
+}

@@ -1,0 +1,80 @@
+//! The list of operations: one line each. The test matrix, the tuner, the benches, `dspk op --list` and the README's
+//! table follow from it.
+
+use std::sync::OnceLock;
+
+use crate::error::Result;
+use crate::ops::problem::{Problem, Shape};
+use crate::signal::Dtype;
+
+/// A representative problem of an operation: tuned ahead of time, tested on every runtime, benchmarked.
+pub struct Representative {
+    /// The problem.
+    pub problem: Box<dyn Problem>,
+    /// Element type of its input.
+    pub dtype: Dtype,
+    /// The input is `[samples, channels]`.
+    pub interleaved: bool,
+}
+
+/// One operation.
+pub struct Entry {
+    /// scipy's name, or ours.
+    pub name: &'static str,
+    /// Family: the folder below `ops/`.
+    pub family: &'static str,
+    /// One line for people.
+    pub summary: &'static str,
+    /// Its WGSL kernels.
+    #[cfg(feature = "gpu")]
+    pub kernels: &'static [&'static crate::kernel::Source],
+    /// Text of its CPU kernel: part of the identity of its tuning results.
+    pub cpu_source: &'static str,
+    /// Problems that stand for all uses.
+    pub representatives: fn() -> Result<Vec<Representative>>,
+    /// Bytes an ideal implementation moves: inputs read once, outputs written once.
+    pub ideal_bytes: fn(&Representative, Shape) -> u64,
+}
+
+impl Entry {
+    /// Identity of the recipe behind its variants: changes when a kernel, or the code that composes them, changes.
+    pub fn identity(&self, on_gpu: bool) -> u128 {
+        static IDENTITIES: OnceLock<Vec<(&'static str, u128, u128)>> = OnceLock::new();
+        let all = IDENTITIES.get_or_init(|| {
+            registry().iter().map(|e| (e.name, xxhash_rust::xxh3::xxh3_128(e.cpu_source.as_bytes()), e.gpu_identity())).collect()
+        });
+        all.iter().find(|(name, ..)| *name == self.name).map_or(0, |(_, cpu, gpu)| if on_gpu { *gpu } else { *cpu })
+    }
+
+    #[cfg(feature = "gpu")]
+    fn gpu_identity(&self) -> u128 {
+        crate::kernel::space_identity(self.kernels)
+    }
+
+    #[cfg(not(feature = "gpu"))]
+    fn gpu_identity(&self) -> u128 {
+        0
+    }
+}
+
+/// Reads the input once and writes the output once.
+pub(crate) fn once_each(r: &Representative, shape: Shape) -> u64 {
+    let out = r.problem.output(shape);
+    (shape.channels * shape.samples * r.dtype.size() + out.channels * out.samples * 4) as u64
+}
+
+/// All operations.
+pub fn registry() -> &'static [Entry] {
+    static REGISTRY: [Entry; 4] = [
+        crate::ops::convert::ENTRY,
+        crate::ops::filter::sosfilt::ENTRY,
+        crate::ops::filter::lfilter::ENTRY,
+        crate::ops::spatial::common_reference::ENTRY,
+    ];
+    &REGISTRY
+}
+
+/// The operation of a name.
+pub fn entry(name: &str) -> Option<&'static Entry> {
+    registry().iter().find(|e| e.name == name)
+}
