@@ -82,7 +82,7 @@ fn chosen(names: &[String]) -> Result<Vec<&'static Entry>> {
     }
     let find = |name: &String| {
         registry::entry(name.trim()).ok_or_else(|| {
-            let known: Vec<_> = registry::registry().iter().map(|e| e.name).collect();
+            let known: Vec<_> = registry::registry().iter().map(|e| e.command.name).collect();
             Error::invalid(format!("unknown operation '{name}'; operations that are tuned: {}", known.join(", ")))
         })
     };

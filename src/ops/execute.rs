@@ -126,15 +126,15 @@ fn on_device(
 /// Runs the tuner's choice; if it cannot be launched here, that is remembered and the next best runs. The state is only
 /// written by a run that succeeds, so a retry starts from the same one.
 fn with_variants(job: &Job<'_>, mut run: impl FnMut(&Variant) -> Result<()>) -> Result<()> {
-    let mut left = job.len();
+    let policy = tune::Policy::from_env()?;
+    let mut choice = tune::choose(job, policy).variant;
     loop {
-        let choice = tune::choose(job, tune::Policy::current()?)?;
-        let variant = job.variant(choice.variant)?;
-        match run(variant) {
-            Err(e) if left > 1 && matches!(e.kind(), ErrorKind::Kernel | ErrorKind::Limit | ErrorKind::Unsupported) => {
-                left -= 1;
-                log::warn!("{}: variant '{}' failed ({e}); using the next", job.problem().operation(), variant.name);
-                tune::report_failure(job, choice.variant, &e);
+        match run(job.variant(choice)?) {
+            Err(e) if matches!(e.kind(), ErrorKind::Kernel | ErrorKind::Limit | ErrorKind::Unsupported) => {
+                match tune::report_failure(job, choice, &e, policy) {
+                    Some(next) => choice = next,
+                    None => return Err(e),
+                }
             }
             other => return other,
         }

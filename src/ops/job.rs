@@ -15,7 +15,7 @@ use crate::ops::registry;
 use crate::runtime::{DeviceArray, Layout};
 use crate::runtime::{Target, cpu};
 use crate::signal::{Dtype, Signal, Source, View, ViewMut};
-use crate::tune::Tunable;
+use crate::tune::{self, Tunable};
 
 /// What the input of a job is made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,11 +87,11 @@ impl<'a> Job<'a> {
         };
         let layout = if input.interleaved { "interleaved" } else { "planar" };
         let class = format!(
-            "{}-{}-{layout}-{}",
+            "{}-{}-{layout}",
             problem.class(),
             input.dtype.name(),
-            crate::tune::size_class(shape.channels, shape.samples)
         );
+        let class = tune::class_name(&class, &tune::size_class(shape.channels, shape.samples, &[]));
         let names = variants.iter().map(|v| v.name.clone()).collect();
         let proven = RefCell::new(vec![false; variants.len()]);
         Job { problem, target, shape, input, class, device, variants, names, timed: OnceCell::new(), proven }

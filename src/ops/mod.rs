@@ -1,5 +1,22 @@
-//! The operations.
+//! The operations, by family.
+//!
+//! Every operation has a function with scipy's name for one call, and a plan object for many: built once, applied to any
+//! recording, in chunks with carried state where it has state, on host arrays or where the data lives.
 
+pub mod command;
+pub mod convert;
+mod design;
+pub(crate) mod execute;
+pub mod filter;
+pub(crate) mod job;
 pub mod problem;
+pub mod registry;
+pub mod spatial;
 
-pub use problem::{Problem, Shape, State, Tolerance, Variant};
+pub use problem::{Locality, Problem, Shape, State, Tolerance, Variant};
+
+/// Everything that can be called by name: the operations and the filter designs.
+pub fn commands() -> Vec<command::Command> {
+    let operations = registry::registry().iter().map(|e| e.command);
+    design::commands().into_iter().chain(operations).collect()
+}

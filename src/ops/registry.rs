@@ -4,6 +4,7 @@
 use std::sync::OnceLock;
 
 use crate::error::Result;
+use crate::ops::command::Command;
 use crate::ops::problem::{Problem, Shape};
 use crate::signal::Dtype;
 
@@ -17,17 +18,19 @@ pub struct Representative {
     pub interleaved: bool,
 }
 
+impl Representative {
+    /// On channel-major `f32`.
+    pub fn planar(problem: impl Problem + 'static) -> Self {
+        Representative { problem: Box::new(problem), dtype: Dtype::F32, interleaved: false }
+    }
+}
+
 /// One operation.
 pub struct Entry {
-    /// scipy's name, or ours.
-    pub name: &'static str,
-    /// Family: the folder below `ops/`.
-    pub family: &'static str,
-    /// One line for people.
-    pub summary: &'static str,
-    /// Its WGSL kernels.
-    #[cfg(feature = "gpu")]
-    pub kernels: &'static [&'static crate::kernel::Source],
+    /// Its name, family, parameters, and how it is called by name.
+    pub command: Command,
+    /// Its WGSL kernels, by name below `shaders/`.
+    pub kernels: &'static [&'static str],
     /// Text of its CPU kernel: part of the identity of its tuning results.
     pub cpu_source: &'static str,
     /// Problems that stand for all uses.
@@ -41,14 +44,15 @@ impl Entry {
     pub fn identity(&self, on_gpu: bool) -> u128 {
         static IDENTITIES: OnceLock<Vec<(&'static str, u128, u128)>> = OnceLock::new();
         let all = IDENTITIES.get_or_init(|| {
-            registry().iter().map(|e| (e.name, xxhash_rust::xxh3::xxh3_128(e.cpu_source.as_bytes()), e.gpu_identity())).collect()
+            registry().iter().map(|e| (e.command.name, xxhash_rust::xxh3::xxh3_128(e.cpu_source.as_bytes()), e.gpu_identity())).collect()
         });
-        all.iter().find(|(name, ..)| *name == self.name).map_or(0, |(_, cpu, gpu)| if on_gpu { *gpu } else { *cpu })
+        all.iter().find(|(name, ..)| *name == self.command.name).map_or(0, |(_, cpu, gpu)| if on_gpu { *gpu } else { *cpu })
     }
 
     #[cfg(feature = "gpu")]
     fn gpu_identity(&self) -> u128 {
-        crate::kernel::space_identity(self.kernels)
+        let sources: Vec<_> = self.kernels.iter().filter_map(|name| crate::kernel::source(name).ok()).collect();
+        crate::kernel::space_identity(&sources)
     }
 
     #[cfg(not(feature = "gpu"))]
@@ -76,5 +80,5 @@ pub fn registry() -> &'static [Entry] {
 
 /// The operation of a name.
 pub fn entry(name: &str) -> Option<&'static Entry> {
-    registry().iter().find(|e| e.name == name)
+    registry().iter().find(|e| e.command.name == name)
 }

@@ -2,9 +2,11 @@
 
 use crate::error::Result;
 use crate::ops::execute;
+use crate::ops::registry::{Entry, Representative, once_each};
 use crate::ops::problem::{Locality, Problem, Shape, State, Tolerance, Variant};
 use crate::signal::{Dtype, Signal, Source, ViewMut};
 
+pub(crate) mod command;
 pub mod cpu;
 #[cfg(feature = "gpu")]
 pub mod gpu;
@@ -83,6 +85,21 @@ impl Convert {
         self.gain != Scale::One(1.0) || self.offset != Scale::One(0.0)
     }
 }
+
+pub(crate) const ENTRY: Entry = Entry {
+    command: command::COMMAND,
+    kernels: &["convert/i16"],
+    cpu_source: include_str!("cpu.rs"),
+    representatives: || {
+        let options = ConvertOptions { gain: Scale::One(0.195), ..Default::default() };
+        Ok(vec![Representative {
+            problem: Box::new(Convert::new(&options)?),
+            dtype: Dtype::I16,
+            interleaved: true,
+        }])
+    },
+    ideal_bytes: once_each,
+};
 
 impl Problem for Convert {
     fn operation(&self) -> &'static str {

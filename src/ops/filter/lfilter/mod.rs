@@ -1,10 +1,14 @@
 //! Finite impulse response filters in direct form: scipy's `lfilter` with a denominator of 1.
 
+use std::f64::consts::PI;
+
 use crate::error::{Error, Result};
 use crate::ops::problem::{Locality, Problem, Shape, State, Tolerance, Variant};
 use crate::ops::execute;
+use crate::ops::registry::{Entry, Representative, once_each};
 use crate::signal::{Signal, Source, ViewMut};
 
+pub(crate) mod command;
 pub mod cpu;
 #[cfg(feature = "gpu")]
 pub mod gpu;
@@ -115,6 +119,24 @@ impl FirFilter {
         &state.values
     }
 }
+
+pub(crate) const ENTRY: Entry = Entry {
+    command: command::COMMAND,
+    kernels: &["filter/fir"],
+    cpu_source: include_str!("cpu.rs"),
+    representatives: || {
+        // A windowed sinc; any 63 taps cost the same.
+        let taps: Vec<f64> = (0..63)
+            .map(|k| {
+                let t = f64::from(k) - 31.0;
+                let sinc = if t == 0.0 { 0.4 } else { (0.4 * PI * t).sin() / (PI * t) };
+                sinc * (0.54 + 0.46 * (PI * t / 31.0).cos())
+            })
+            .collect();
+        Ok(vec![Representative::planar(FirFilter::new(&taps)?)])
+    },
+    ideal_bytes: once_each,
+};
 
 impl Problem for FirFilter {
     fn operation(&self) -> &'static str {

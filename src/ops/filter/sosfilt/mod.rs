@@ -5,13 +5,14 @@
 //! stay within 1e-6 (Goodall, *Recursive digital filter design using the delta operator*; the state conversion is exact
 //! in float64 on the host).
 
-use crate::design::{Sos, sosfilt_zi};
+use crate::design::{Band, Sos, butter, sosfilt_zi};
 use crate::error::{Error, Result};
-use crate::ops::command::{Array, Command, Request, Value};
+use crate::ops::execute;
 use crate::ops::problem::{Locality, Problem, Shape, State, Tolerance, Variant};
-use crate::ops::{execute, registry::Entry};
+use crate::ops::registry::{Entry, Representative, once_each};
 use crate::signal::{Signal, Source, ViewMut};
 
+pub(crate) mod command;
 pub mod cpu;
 #[cfg(feature = "gpu")]
 pub mod gpu;
@@ -156,6 +157,17 @@ impl SosFilter {
         zi
     }
 }
+
+pub(crate) const ENTRY: Entry = Entry {
+    command: command::COMMAND,
+    kernels: &["filter/sosfilt"],
+    cpu_source: include_str!("cpu.rs"),
+    representatives: || {
+        let filter = SosFilter::new(&butter(5, Band::Pass(300.0, 6000.0), 30_000.0)?)?;
+        Ok(vec![Representative::planar(filter)])
+    },
+    ideal_bytes: once_each,
+};
 
 impl Problem for SosFilter {
     fn operation(&self) -> &'static str {

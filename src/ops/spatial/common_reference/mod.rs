@@ -6,9 +6,11 @@
 
 use crate::error::Result;
 use crate::ops::execute;
+use crate::ops::registry::{Entry, Representative, once_each};
 use crate::ops::problem::{Locality, Problem, Shape, State, Tolerance, Variant};
 use crate::signal::{Signal, Source, ViewMut};
 
+pub(crate) mod command;
 pub mod cpu;
 #[cfg(feature = "gpu")]
 pub mod gpu;
@@ -94,6 +96,17 @@ impl CommonReference {
         execute::device(self, x, None)
     }
 }
+
+pub(crate) const ENTRY: Entry = Entry {
+    command: command::COMMAND,
+    kernels: &["spatial/median_reference", "spatial/mean_reference"],
+    cpu_source: include_str!("cpu.rs"),
+    representatives: || {
+        let with = |operator| CommonReference::new(&CommonReferenceOptions { operator, ..Default::default() });
+        Ok(vec![Representative::planar(with(Operator::Median)?), Representative::planar(with(Operator::Mean)?)])
+    },
+    ideal_bytes: once_each,
+};
 
 impl Problem for CommonReference {
     fn operation(&self) -> &'static str {
