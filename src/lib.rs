@@ -1,6 +1,7 @@
 //! Multi-channel signal processing on any GPU or CPU, with scipy's names, defaults and accuracy.
 
 pub mod design;
+pub mod accelerator;
 pub mod error;
 pub mod kernel;
 pub mod ops;
