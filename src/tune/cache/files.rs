@@ -1,0 +1,143 @@
+//! Writing a file whole or not at all, and clearing away what killed processes left.
+
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+/// Ending of a file that is being written.
+const TEMPORARY: &str = ".tmp";
+/// A temporary file this old belongs to nobody, whatever its process number.
+const ABANDONED: Duration = Duration::from_secs(3600);
+/// Larger files are not entries.
+const MAX_BYTES: u64 = 1 << 20;
+
+static COUNTER: AtomicU64 = AtomicU64::new(0);
+
+/// What stands at a path.
+pub(super) enum Content {
+    Missing,
+    Bytes(Vec<u8>),
+    /// A file that cannot be an entry.
+    Damaged(String),
+    /// Something that is not a file, or may not be read.
+    Blocked(String),
+}
+
+/// Reads a small regular file.
+pub(super) fn read(path: &Path) -> Content {
+    let failed = |e: io::Error| match e.kind() {
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Content::Missing,
+        _ => Content::Blocked(e.to_string()),
+    };
+    // Asked first: opening a pipe would wait for its writer.
+    match fs::metadata(path) {
+        Ok(facts) if !facts.is_file() => return Content::Blocked("it is not a file".into()),
+        Ok(_) => {}
+        Err(e) => return failed(e),
+    }
+    let mut bytes = Vec::new();
+    match File::open(path).and_then(|file| file.take(MAX_BYTES + 1).read_to_end(&mut bytes)) {
+        Err(e) => failed(e),
+        Ok(_) if bytes.len() as u64 > MAX_BYTES => Content::Damaged(format!("it is larger than {MAX_BYTES} bytes")),
+        Ok(_) => Content::Bytes(bytes),
+    }
+}
+
+/// Puts `bytes` at `folder/name`: written beside it, synced, renamed.
+pub(super) fn write(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
+    fs::create_dir_all(folder)?;
+    match write_once(folder, name, bytes) {
+        // Another machine on a shared disk may have taken our temporary file for a dead process's.
+        Err(e) if e.kind() == io::ErrorKind::NotFound => write_once(folder, name, bytes),
+        done => done,
+    }
+}
+
+fn write_once(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
+    let count = COUNTER.fetch_add(1, Ordering::Relaxed);
+    let temporary = folder.join(format!("{name}.{}-{count}{TEMPORARY}", std::process::id()));
+    let written = File::create(&temporary)
+        .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()))
+        .and_then(|()| fs::rename(&temporary, folder.join(name)));
+    if written.is_err() {
+        // Nothing more can be done about a file that cannot be removed; a later run tries again.
+        let _ = fs::remove_file(&temporary);
+    }
+    written
+}
+
+/// Removes the temporary files of processes that are gone.
+pub(super) fn remove_leftovers(folder: &Path) {
+    let Ok(files) = fs::read_dir(folder) else { return };
+    for file in files.flatten() {
+        let name = file.file_name();
+        let Some(stem) = name.to_str().and_then(|name| name.strip_suffix(TEMPORARY)) else { continue };
+        let process = stem.rsplit_once('.').and_then(|(_, id)| id.split_once('-')).and_then(|(id, _)| id.parse().ok());
+        let age = file.metadata().and_then(|facts| facts.modified()).ok().and_then(|time| time.elapsed().ok());
+        let old = age.is_some_and(|age| age > ABANDONED);
+        if old || process.is_some_and(is_gone) {
+            let _ = fs::remove_file(file.path());
+        }
+    }
+}
+
+/// Whether a process certainly no longer runs; where that cannot be told without system calls, age alone decides.
+fn is_gone(process: u32) -> bool {
+    let processes = Path::new("/proc");
+    process != std::process::id() && processes.join("self").exists() && !processes.join(process.to_string()).exists()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_replaced_whole_and_nothing_else_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let inner = folder.path().join("a/b");
+        write(&inner, "x.json", b"one").unwrap();
+        write(&inner, "x.json", b"two").unwrap();
+        assert!(matches!(read(&inner.join("x.json")), Content::Bytes(b) if b == b"two"));
+        assert_eq!(fs::read_dir(&inner).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_failed_write_leaves_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("x.json")).unwrap();
+        fs::write(folder.path().join("x.json/full"), b"").unwrap();
+        assert!(write(folder.path(), "x.json", b"one").is_err());
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+        assert!(matches!(read(&folder.path().join("x.json")), Content::Blocked(_)));
+        assert!(matches!(read(&folder.path().join("none")), Content::Missing));
+    }
+
+    #[test]
+    fn a_huge_file_is_damage() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.json");
+        File::create(&path).unwrap().set_len(1 << 33).unwrap();
+        assert!(matches!(read(&path), Content::Damaged(_)));
+    }
+
+    #[test]
+    fn leftovers_of_the_dead_and_the_old_go() {
+        let folder = tempfile::tempdir().unwrap();
+        let put = |name: &str| {
+            let path = folder.path().join(name);
+            fs::write(&path, b"half").unwrap();
+            path
+        };
+        let (dead, ours) = (put("x.json.4294967294-0.tmp"), put(&format!("x.json.{}-7.tmp", std::process::id())));
+        let (odd, old, entry) = (put("strange.tmp"), put("other.tmp"), put("x.json"));
+        let past = std::time::SystemTime::now() - 2 * ABANDONED;
+        File::options().write(true).open(&old).unwrap().set_modified(past).unwrap();
+        remove_leftovers(folder.path());
+        assert!(!dead.exists() || !Path::new("/proc/self").exists());
+        assert!(!old.exists());
+        assert!(ours.exists() && odd.exists() && entry.exists());
+        remove_leftovers(&folder.path().join("missing"));
+    }
+}

@@ -1,0 +1,410 @@
+//! Measuring one choice: verify, warm up, batch, interleave, halve, decide.
+//!
+//! 1. Each candidate is verified, run once unread, and given enough repeats that one sample lasts a millisecond (longer
+//!    where the clock turns out to be coarse).
+//! 2. Rounds: every candidate still in the race is sampled once, in an order that turns around each round, and the
+//!    default with them. What counts is the ratio to the default of the same round, so drift cancels.
+//! 3. After three rounds clear losers leave; then the field is halved every other round.
+//! 4. Evidence settles the result: five ratios and the rule of [`Ratio::wins`]. The wall budget never does: when it runs
+//!    out before five rounds the choice is abandoned, and candidates that it left no time for are listed as untried.
+//!
+//! The time of a sample is the tunable's business; only the wall clock of the budget is read here, through [`Clock`], so
+//! that tests can script both.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use super::Tunable;
+use super::statistics::{MIN_READINGS, Ratio, is_void, median};
+use crate::error::{Error, ErrorKind};
+
+static BENCHMARK_LAUNCHES: AtomicU64 = AtomicU64::new(0);
+static VERIFICATION_RUNS: AtomicU64 = AtomicU64::new(0);
+
+/// Runs this process has made to time variants: the repeats of every sample, warm-up included.
+pub fn benchmark_launches() -> u64 {
+    BENCHMARK_LAUNCHES.load(Ordering::Relaxed)
+}
+
+/// Verifications of a variant against the reference that this process has made.
+pub fn verification_runs() -> u64 {
+    VERIFICATION_RUNS.load(Ordering::Relaxed)
+}
+
+/// A monotonic wall clock.
+pub trait Clock: Send + Sync {
+    /// Time since an arbitrary fixed moment.
+    fn now(&self) -> Duration;
+
+    /// Lets that much time pass.
+    fn sleep(&self, time: Duration) {
+        std::thread::sleep(time);
+    }
+}
+
+/// The operating system's monotonic clock.
+#[derive(Debug, Clone, Copy)]
+pub struct HostClock(Instant);
+
+impl Default for HostClock {
+    fn default() -> Self {
+        HostClock(Instant::now())
+    }
+}
+
+impl Clock for HostClock {
+    fn now(&self) -> Duration {
+        self.0.elapsed()
+    }
+}
+
+/// Shortest sample, in seconds.
+const MIN_SAMPLE: f64 = 1e-3;
+/// Longest sample asked for because of a coarse clock, in seconds.
+const MAX_SAMPLE: f64 = 0.1;
+/// A sample lasts at least this many steps of a clock that has shown itself to be coarse.
+const TICKS: f64 = 20.0;
+/// Most runs in one sample.
+const MAX_REPEATS: u32 = 1 << 16;
+/// Most samples spent on finding the number of repeats.
+const MAX_CALIBRATIONS: u32 = 20;
+/// A candidate this much slower than the default in two warm samples does not enter the race.
+const HOPELESS: f64 = 2.0;
+/// After three rounds, a candidate whose best ratio is this much above the leader's median leaves.
+const CLEAR_LOSS: f64 = 1.03;
+/// Rounds before anything is dropped.
+const FIRST_CUT: u32 = 3;
+/// Most rounds.
+const MAX_ROUNDS: u32 = 11;
+/// Share of the budget that verifying and warming up may take before the rounds must begin.
+const PREPARATION: f64 = 0.6;
+
+/// A candidate that was verified and timed.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Timed {
+    pub variant: usize,
+    /// Median seconds of one run.
+    pub seconds: f64,
+    pub ratio: Ratio,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Verdict {
+    /// This variant is the one to use; `false` = it is the default, which nothing beat.
+    Settled { variant: usize, won: bool },
+    /// Not enough evidence within the budget, or the device went away.
+    Abandoned(String),
+    /// No variant is right and runs.
+    Failed(String),
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Measurement {
+    pub verdict: Verdict,
+    /// By increasing ratio.
+    pub timed: Vec<Timed>,
+    pub rejected: Vec<(usize, String)>,
+    /// Variants the budget left no time for.
+    pub untried: Vec<usize>,
+    pub rounds: u32,
+}
+
+/// Verifies once, counted.
+pub(crate) fn verify(tunable: &dyn Tunable, variant: usize) -> Result<(), Error> {
+    VERIFICATION_RUNS.fetch_add(1, Ordering::Relaxed);
+    tunable.verify(variant)
+}
+
+/// Measures all variants of a choice; the first that is right and runs (normally the default) is what others must beat.
+pub(crate) fn measure(tunable: &dyn Tunable, clock: &dyn Clock, budget: Duration) -> Measurement {
+    let start = clock.now();
+    let mut race = Race {
+        tunable,
+        clock,
+        deadline: start.saturating_add(budget),
+        preparation_ends: start.saturating_add(budget.mul_f64(PREPARATION)),
+        lanes: Vec::new(),
+        rejected: Vec::new(),
+        untried: Vec::new(),
+        rounds: 0,
+    };
+    let verdict = match race.run() {
+        Ok(()) => race.verdict(),
+        Err(Stop(reason)) => Verdict::Abandoned(reason),
+    };
+    race.finish(verdict)
+}
+
+/// The whole measurement ends without a result.
+struct Stop(String);
+
+/// Why a candidate gets no lane.
+enum Refused {
+    /// It is wrong or does not run.
+    Rejected(String),
+    /// Time is up.
+    Late,
+    Stop(Stop),
+}
+
+/// A candidate in the race. Lane 0 is the baseline.
+struct Lane {
+    variant: usize,
+    repeats: u32,
+    /// Seconds per run.
+    readings: Vec<f64>,
+    ratios: Vec<f64>,
+    alive: bool,
+}
+
+impl Lane {
+    fn median_ratio(&self) -> f64 {
+        median(&self.ratios).unwrap_or(f64::INFINITY)
+    }
+}
+
+struct Race<'a> {
+    tunable: &'a dyn Tunable,
+    clock: &'a dyn Clock,
+    deadline: Duration,
+    preparation_ends: Duration,
+    lanes: Vec<Lane>,
+    rejected: Vec<(usize, String)>,
+    untried: Vec<usize>,
+    rounds: u32,
+}
+
+impl Race<'_> {
+    fn run(&mut self) -> Result<(), Stop> {
+        self.prepare()?;
+        if self.challengers() == 0 {
+            return Ok(());
+        }
+        while self.rounds < MAX_ROUNDS {
+            if !self.round()? {
+                break;
+            }
+            self.cut();
+            let left = self.challengers();
+            if left == 0 || (left == 1 && self.rounds as usize >= MIN_READINGS && self.leader_has_enough()) {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Fills the lanes: the first variant that works becomes the baseline.
+    fn prepare(&mut self) -> Result<(), Stop> {
+        for variant in 0..self.tunable.variants().len() {
+            if !self.lanes.is_empty() && self.clock.now() >= self.preparation_ends {
+                self.untried.push(variant);
+                continue;
+            }
+            match self.enter(variant) {
+                Ok(lane) => self.lanes.push(lane),
+                Err(Refused::Rejected(reason)) => self.rejected.push((variant, reason)),
+                Err(Refused::Late) if self.lanes.is_empty() => {
+                    return Err(Stop("the budget ended before the default had been timed".into()));
+                }
+                Err(Refused::Late) => self.untried.push(variant),
+                Err(Refused::Stop(stop)) => return Err(stop),
+            }
+        }
+        Ok(())
+    }
+
+    fn enter(&self, variant: usize) -> Result<Lane, Refused> {
+        verify(self.tunable, variant).map_err(|e| self.refusal("verification", e))?;
+        self.check_time()?;
+        let before = self.clock.now();
+        self.launch(variant, 1).map_err(|e| self.refusal("launch", e))?;
+        let once = self.clock.now().saturating_sub(before);
+        // Each further run costs this much again; a comparison needs at least two lanes of five samples.
+        if self.lanes.is_empty() {
+            let needed = once.saturating_mul(2 * MIN_READINGS as u32);
+            if self.clock.now().saturating_add(needed) > self.deadline {
+                let text = format!("one run takes {once:.2?}: too long for a comparison within the budget");
+                return Err(Refused::Stop(Stop(text)));
+            }
+        }
+        let (repeats, first) = self.calibrate(variant)?;
+        let mut lane = Lane { variant, repeats, readings: vec![first], ratios: Vec::new(), alive: true };
+        if let Some(baseline) = self.lanes.first() {
+            lane.alive = !self.is_hopeless(&mut lane, baseline.readings[0])?;
+        }
+        Ok(lane)
+    }
+
+    /// Finds how many runs make a sample long enough, and the seconds per run it read.
+    fn calibrate(&self, variant: usize) -> Result<(u32, f64), Refused> {
+        let (mut repeats, mut target, mut zero_seen, mut coarse) = (1u32, MIN_SAMPLE, false, false);
+        for _ in 0..MAX_CALIBRATIONS {
+            self.check_time()?;
+            let reading = self.launch(variant, repeats).map_err(|e| self.refusal("launch", e))?;
+            if is_void(reading) {
+                zero_seen |= reading == 0.0;
+                if repeats == MAX_REPEATS {
+                    break;
+                }
+                repeats = repeats.saturating_mul(4).min(MAX_REPEATS);
+                continue;
+            }
+            // The first step seen after a zero is about one tick of a coarse clock.
+            if zero_seen && !coarse {
+                coarse = true;
+                target = (TICKS * reading).clamp(MIN_SAMPLE, MAX_SAMPLE);
+            }
+            if reading >= target || repeats == MAX_REPEATS {
+                return Ok((repeats, reading / f64::from(repeats)));
+            }
+            let growth = (1.2 * target / reading).clamp(2.0, 16.0);
+            repeats = ((f64::from(repeats) * growth).ceil() as u32).min(MAX_REPEATS);
+        }
+        Err(Refused::Rejected(format!("the clock gave no usable reading for {repeats} runs")))
+    }
+
+    /// Two warm samples, both far slower than the default: no round is spent on it.
+    fn is_hopeless(&self, lane: &mut Lane, baseline: f64) -> Result<bool, Refused> {
+        let bound = HOPELESS * baseline;
+        if lane.readings[0] <= bound {
+            return Ok(false);
+        }
+        self.check_time()?;
+        let again = self.launch(lane.variant, lane.repeats).map_err(|e| self.refusal("launch", e))?;
+        if is_void(again) || again / f64::from(lane.repeats) <= bound {
+            return Ok(false);
+        }
+        lane.readings.push(again / f64::from(lane.repeats));
+        lane.ratios = lane.readings.iter().map(|r| r / baseline).collect();
+        Ok(true)
+    }
+
+    /// One sample of every lane alive. `Ok(false)` = the budget ended, but there is evidence enough to decide.
+    fn round(&mut self) -> Result<bool, Stop> {
+        let mut order: Vec<usize> = (0..self.lanes.len()).filter(|&lane| self.lanes[lane].alive).collect();
+        if self.rounds % 2 == 1 {
+            order.reverse();
+        }
+        let mut readings = vec![f64::NAN; self.lanes.len()];
+        for lane in order {
+            if self.clock.now() >= self.deadline {
+                if self.rounds as usize >= MIN_READINGS {
+                    return Ok(false);
+                }
+                return Err(Stop(format!("the budget ended in round {} of {MIN_READINGS}", self.rounds + 1)));
+            }
+            let Lane { variant, repeats, .. } = self.lanes[lane];
+            match self.launch(variant, repeats) {
+                Ok(reading) => readings[lane] = reading / f64::from(repeats),
+                Err(error) if lane == 0 || error.kind() == ErrorKind::DeviceLost => {
+                    return Err(Stop(format!("{} failed while being timed: {error}", self.name(variant))));
+                }
+                Err(error) => {
+                    self.lanes[lane].alive = false;
+                    self.rejected.push((variant, format!("launch: {error}")));
+                }
+            }
+        }
+        self.rounds += 1;
+        let baseline = readings[0];
+        for (lane, reading) in self.lanes.iter_mut().zip(readings).filter(|(_, reading)| !is_void(*reading)) {
+            lane.readings.push(reading);
+            if !is_void(baseline) {
+                lane.ratios.push(reading / baseline);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Drops clear losers, then every other round the slower half.
+    fn cut(&mut self) {
+        if self.rounds < FIRST_CUT {
+            return;
+        }
+        let alive = |lanes: &[Lane]| (1..lanes.len()).filter(|&lane| lanes[lane].alive).collect::<Vec<_>>();
+        let mut field = alive(&self.lanes);
+        let leader = field.iter().map(|&lane| self.lanes[lane].median_ratio()).fold(1.0, f64::min);
+        for &lane in &field {
+            let best = self.lanes[lane].ratios.iter().copied().fold(f64::INFINITY, f64::min);
+            // A lane without any ratio yet has shown nothing: it stays.
+            self.lanes[lane].alive = best.is_infinite() || best <= leader * CLEAR_LOSS;
+        }
+        if self.rounds % 2 == 1 {
+            field = alive(&self.lanes);
+            field.sort_by(|&a, &b| self.lanes[a].median_ratio().total_cmp(&self.lanes[b].median_ratio()));
+            for &lane in field.iter().skip(field.len().div_ceil(2)) {
+                self.lanes[lane].alive = false;
+            }
+        }
+    }
+
+    fn challengers(&self) -> usize {
+        self.lanes.iter().skip(1).filter(|lane| lane.alive).count()
+    }
+
+    fn leader_has_enough(&self) -> bool {
+        self.lanes.iter().skip(1).any(|lane| lane.alive && lane.ratios.len() >= MIN_READINGS)
+    }
+
+    fn verdict(&self) -> Verdict {
+        let Some(baseline) = self.lanes.first() else {
+            let reasons: Vec<String> = self.rejected.iter().map(|(v, r)| format!("{}: {r}", self.name(*v))).collect();
+            return Verdict::Failed(format!("no variant is right and runs ({})", reasons.join("; ")));
+        };
+        let raced = self.rounds > 0;
+        if raced && baseline.ratios.is_empty() {
+            return Verdict::Abandoned("the default gave no usable reading in any round".into());
+        }
+        let best = self
+            .lanes
+            .iter()
+            .skip(1)
+            .filter(|lane| !self.is_rejected(lane.variant))
+            .filter_map(|lane| Ratio::of(&lane.ratios).filter(Ratio::wins).map(|ratio| (lane.variant, ratio.median)))
+            .min_by(|a, b| a.1.total_cmp(&b.1));
+        match best {
+            Some((variant, _)) => Verdict::Settled { variant, won: true },
+            None => Verdict::Settled { variant: baseline.variant, won: baseline.variant != 0 },
+        }
+    }
+
+    fn finish(self, verdict: Verdict) -> Measurement {
+        let mut timed: Vec<Timed> = self
+            .lanes
+            .iter()
+            .enumerate()
+            .filter(|(_, lane)| !self.is_rejected(lane.variant))
+            .filter_map(|(index, lane)| {
+                let alone = Ratio { median: 1.0, noise: 0.0, readings: 0 };
+                let ratio = Ratio::of(&lane.ratios).or((index == 0).then_some(alone))?;
+                Some(Timed { variant: lane.variant, seconds: median(&lane.readings)?, ratio })
+            })
+            .collect();
+        timed.sort_by(|a, b| a.ratio.median.total_cmp(&b.ratio.median));
+        Measurement { verdict, timed, rejected: self.rejected, untried: self.untried, rounds: self.rounds }
+    }
+
+    fn is_rejected(&self, variant: usize) -> bool {
+        self.rejected.iter().any(|(rejected, _)| *rejected == variant)
+    }
+
+    fn name(&self, variant: usize) -> &str {
+        self.tunable.variants().get(variant).map_or("?", String::as_str)
+    }
+
+    fn check_time(&self) -> Result<(), Refused> {
+        if self.clock.now() >= self.deadline { Err(Refused::Late) } else { Ok(()) }
+    }
+
+    fn launch(&self, variant: usize, repeats: u32) -> Result<f64, Error> {
+        BENCHMARK_LAUNCHES.fetch_add(u64::from(repeats), Ordering::Relaxed);
+        self.tunable.time(variant, repeats)
+    }
+
+    fn refusal(&self, step: &str, error: Error) -> Refused {
+        if error.kind() == ErrorKind::DeviceLost {
+            return Refused::Stop(Stop(format!("the device was lost: {error}")));
+        }
+        Refused::Rejected(format!("{step}: {error}"))
+    }
+}
