@@ -13,6 +13,9 @@ pub mod problem;
 pub mod registry;
 pub mod spatial;
 
+#[cfg(test)]
+mod tests;
+
 pub use problem::{Locality, Problem, Shape, State, Tolerance, Variant};
 
 /// Everything that can be called by name: the operations and the filter designs.

@@ -1,0 +1,92 @@
+//! What must hold for every operation of the registry, on every runtime of this machine.
+
+use super::job::{Data, Input, Job};
+use super::problem::Shape;
+use super::registry::{Representative, registry};
+use crate::runtime::Target;
+use crate::tune::Tunable;
+
+/// The CPU, and the wgpu device if there is one (a missing one skips loudly, or fails where it is required).
+fn targets() -> Vec<Target> {
+    let mut targets = vec![Target::Cpu];
+    #[cfg(feature = "wgpu")]
+    targets.extend(crate::runtime::testing::test_gpu().map(Target::Gpu));
+    targets
+}
+
+fn input(r: &Representative) -> Input {
+    Input { dtype: r.dtype, interleaved: r.interleaved }
+}
+
+#[test]
+fn every_variant_matches_the_reference_everywhere() {
+    for target in targets() {
+        for entry in registry() {
+            for r in (entry.representatives)().unwrap() {
+                for (channels, samples) in [(1, 1), (7, 1001), (33, 4099), (385, 301)] {
+                    let shape = Shape { channels, samples };
+                    let job = Job::new(r.problem.as_ref(), target.clone(), shape, input(&r));
+                    assert!(job.len() > 0, "{} has no variant for {shape:?}", entry.command.name);
+                    for (v, name) in job.variants().iter().enumerate() {
+                        let what = format!("{} '{name}' at {shape:?} on {}", entry.command.name, job.device());
+                        job.verify(v).unwrap_or_else(|e| panic!("{what}: {e}"));
+                        job.time(v, 1).unwrap_or_else(|e| panic!("{what}, timed: {e}"));
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn names_are_unique_and_sources_known() {
+    let names: Vec<_> = super::commands().iter().map(|c| c.name).collect();
+    let distinct: std::collections::BTreeSet<_> = names.iter().collect();
+    assert_eq!(names.len(), distinct.len());
+    for entry in registry() {
+        assert_ne!(entry.identity(false), 0);
+        #[cfg(feature = "gpu")]
+        {
+            entry.kernels.iter().for_each(|k| assert!(crate::kernel::source(k).is_ok(), "{k}"));
+            assert_ne!(entry.identity(true), entry.identity(false));
+        }
+    }
+}
+
+#[test]
+fn empty_arrays_give_empty_results() {
+    use super::execute;
+    for runtime in targets().iter().map(|t| if matches!(t, Target::Cpu) { "cpu" } else { "wgpu" }) {
+        for entry in registry() {
+            for r in (entry.representatives)().unwrap() {
+                for (channels, samples) in [(3, 0), (1, 0)] {
+                    let x = Data::noise(Shape { channels, samples }, Input { interleaved: false, ..input(&r) }, 1);
+                    let y = execute::host(r.problem.as_ref(), x.source(), None, Some(runtime)).unwrap();
+                    assert_eq!((y.channels(), y.samples()), (channels, samples), "{}", entry.command.name);
+                }
+            }
+        }
+    }
+}
+
+/// A device limited to 1 MiB bindings: arrays split into time segments, filters carry their state across the cuts.
+#[cfg(feature = "wgpu")]
+#[test]
+fn split_arrays_equal_whole_ones() {
+    use crate::runtime::DeviceArray;
+    let Some(limited) = crate::runtime::testing::test_gpu_limited(1 << 20) else { return };
+    for entry in registry() {
+        for r in (entry.representatives)().unwrap() {
+            let shape = Shape { channels: 24, samples: 40_000 };
+            let data = Data::noise(shape, input(&r), 11);
+            let x = DeviceArray::upload(&limited, data.source()).unwrap();
+            assert!(x.segments().len() > 3, "the limit was meant to split the array");
+            let y = super::execute::device(r.problem.as_ref(), &x, None).unwrap().download().unwrap();
+            let expected = r.problem.reference(data.source(), None);
+            for c in 0..shape.channels {
+                super::job::compare(y.row(c), &expected[c * shape.samples..][..shape.samples], 8.0, r.problem.tolerance())
+                    .unwrap_or_else(|e| panic!("{} channel {c}: {e}", entry.command.name));
+            }
+        }
+    }
+}
