@@ -5,6 +5,7 @@ pub mod kernel;
 pub mod ops;
 pub mod runtime;
 pub mod signal;
+pub mod simd;
 pub mod tune;
 
 pub use error::{Error, ErrorKind, Result};
