@@ -316,6 +316,11 @@ impl<'a> ViewMut<'a> {
         self.data
     }
 
+    /// All values, for as long as the view was borrowed.
+    pub(crate) fn into_data(self) -> &'a mut [f32] {
+        self.data
+    }
+
     /// One channel.
     pub fn row_mut(&mut self, channel: usize) -> &mut [f32] {
         assert!(channel < self.channels, "channel out of range");

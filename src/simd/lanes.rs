@@ -1,0 +1,194 @@
+//! Sixteen rows side by side: the form in which filters run, one row in each lane.
+//!
+//! A row is a channel, or a stretch of one: short wide recordings put channels in the lanes, long narrow ones cut their
+//! channels in time and put the pieces there. [`Lanes`] packs any input (rows, interleaved, strided; `f32` or `i16`) into
+//! frames of 16 values, one time step each, and [`unpack`] brings results back into rows.
+
+use fearless_simd::Simd;
+
+use super::{prefetch, transpose};
+use crate::signal::{Dtype, Sample, Source, View, ViewMut};
+
+/// Rows in a group.
+pub(crate) const LANES: usize = 16;
+
+/// One time step of a group.
+pub(crate) type Frame = [f32; LANES];
+
+/// Frames are packed and unpacked this many at a time; buffers of frames hold a multiple of it.
+pub(crate) const BLOCK: usize = transpose::SIDE;
+
+/// Up to 16 rows of an input. Times count from the start of the group; a row reads as zero before and after its samples.
+#[derive(Clone, Copy)]
+pub(crate) struct Lanes<'a> {
+    source: Source<'a>,
+    count: usize,
+    /// Element index of a row's first sample.
+    base: [usize; LANES],
+    /// Frames of zeros before it.
+    lead: [usize; LANES],
+    /// Samples of the row.
+    len: [usize; LANES],
+}
+
+impl<'a> Lanes<'a> {
+    /// Channels `first .. first + count`, whole.
+    pub(crate) fn channels(source: Source<'a>, first: usize, count: usize) -> Self {
+        let pieces = (first..first + count).map(|c| (c, 0, source.samples()));
+        Self::pieces(source, 0, pieces)
+    }
+
+    /// Samples `start .. start + len` of a channel for each `(channel, start, len)`, at most 16 of them, and up to `before`
+    /// samples that precede them: the piece itself begins at time `before`.
+    pub(crate) fn pieces(
+        source: Source<'a>,
+        before: usize,
+        pieces: impl IntoIterator<Item = (usize, usize, usize)>,
+    ) -> Self {
+        let (channel_stride, sample_stride) = strides(source);
+        let mut lanes = Lanes { source, count: 0, base: [0; LANES], lead: [0; LANES], len: [0; LANES] };
+        for (i, (channel, start, len)) in pieces.into_iter().take(LANES).enumerate() {
+            let past = before.min(start);
+            lanes.base[i] = channel * channel_stride + (start - past) * sample_stride;
+            lanes.lead[i] = before - past;
+            lanes.len[i] = past + len;
+            lanes.count = i + 1;
+        }
+        lanes
+    }
+
+    /// Rows in use.
+    pub(crate) fn count(&self) -> usize {
+        self.count
+    }
+
+    /// Fills `frames` (a multiple of [`BLOCK`]) with the values from time `start` on, and asks the cache for those `ahead`
+    /// frames later.
+    #[inline(always)]
+    pub(crate) fn pack<S: Simd>(&self, simd: S, start: usize, ahead: usize, frames: &mut [Frame]) {
+        match self.source {
+            Source::F32(view) => self.pack_view(simd, view, start, ahead, frames),
+            Source::I16(view) => self.pack_view(simd, view, start, ahead, frames),
+        }
+    }
+
+    #[inline(always)]
+    fn pack_view<S: Simd, T: Sample>(
+        &self,
+        simd: S,
+        view: View<'a, T>,
+        start: usize,
+        ahead: usize,
+        frames: &mut [Frame],
+    ) {
+        let stride = view.sample_stride();
+        let side_by_side = self.count == LANES && (1..LANES).all(|i| self.base[i] == self.base[0] + i);
+        for (i, block) in frames.as_chunks_mut::<BLOCK>().0.iter_mut().enumerate() {
+            let t = start + i * BLOCK;
+            if stride == 1 {
+                self.pack_rows(simd, view.data(), t, ahead, block);
+            } else if side_by_side && self.lead == [0; LANES] && self.len.iter().all(|len| t + BLOCK <= *len) {
+                for (k, frame) in block.iter_mut().enumerate() {
+                    let at = self.base[0] + (t + k) * stride;
+                    widen(&view.data()[at..at + LANES], frame);
+                }
+            } else {
+                self.gather(view.data(), stride, t, block);
+            }
+        }
+    }
+
+    /// One block of rows whose samples lie side by side.
+    #[inline(always)]
+    fn pack_rows<S: Simd, T: Sample>(&self, simd: S, data: &[T], t: usize, ahead: usize, block: &mut [Frame; BLOCK]) {
+        let mut copies = [[0f32; BLOCK]; LANES];
+        let mut direct = [None; LANES];
+        for i in 0..self.count {
+            let (lead, end) = (self.lead[i], self.lead[i] + self.len[i]);
+            if t >= lead && t + BLOCK <= end {
+                let at = self.base[i] + t - lead;
+                prefetch(data, at + ahead);
+                let row = &data[at..at + BLOCK];
+                if T::DTYPE == Dtype::F32 {
+                    direct[i] = bytemuck::cast_slice::<T, f32>(row).first_chunk();
+                } else {
+                    widen(row, &mut copies[i]);
+                }
+            } else if t + BLOCK > lead && t < end {
+                let from = t.max(lead);
+                let n = (t + BLOCK).min(end) - from;
+                let at = self.base[i] + from - lead;
+                widen(&data[at..at + n], &mut copies[i][from - t..from - t + n]);
+            }
+        }
+        let src: [&[f32; BLOCK]; LANES] = std::array::from_fn(|i| direct[i].unwrap_or(&copies[i]));
+        transpose::block(simd, &src, &mut block.each_mut(), false);
+    }
+
+    /// One block of any strides.
+    fn gather<T: Sample>(&self, data: &[T], stride: usize, t: usize, block: &mut [Frame]) {
+        for (k, frame) in block.iter_mut().enumerate() {
+            *frame = std::array::from_fn(|i| {
+                let (lead, at) = (self.lead[i], t + k);
+                if at >= lead && at - lead < self.len[i] {
+                    data[self.base[i] + (at - lead) * stride].to_f32()
+                } else {
+                    0.0
+                }
+            });
+        }
+    }
+}
+
+fn strides(source: Source<'_>) -> (usize, usize) {
+    match source {
+        Source::F32(v) => (v.channel_stride(), v.sample_stride()),
+        Source::I16(v) => (v.channel_stride(), v.sample_stride()),
+    }
+}
+
+#[inline(always)]
+fn widen<T: Sample>(from: &[T], to: &mut [f32]) {
+    for (x, y) in from.iter().zip(to) {
+        *y = x.to_f32();
+    }
+}
+
+/// Writes `frames` (a multiple of [`BLOCK`]) to samples `start ..` of the rows, as far as each reaches; past the caches where
+/// `streamed`.
+#[inline(always)]
+pub(crate) fn unpack<S: Simd>(simd: S, start: usize, frames: &[Frame], rows: &mut [&mut [f32]], streamed: bool) {
+    for (i, block) in frames.as_chunks::<BLOCK>().0.iter().enumerate() {
+        let t = start + i * BLOCK;
+        let mut spare = [[0f32; BLOCK]; LANES];
+        let mut left = rows.iter_mut();
+        let mut dst = spare
+            .each_mut()
+            .map(|own| left.next().and_then(|row| row.get_mut(t..)?.first_chunk_mut()).unwrap_or(own));
+        transpose::block(simd, &block.each_ref(), &mut dst, streamed);
+        for (row, values) in rows.iter_mut().zip(&spare) {
+            if row.len() > t && row.len() < t + BLOCK {
+                let n = row.len() - t;
+                row[t..].copy_from_slice(&values[..n]);
+            }
+        }
+    }
+}
+
+/// The rows of an output, each cut into pieces of `len` samples, in groups of 16.
+pub(crate) fn groups<'a>(y: ViewMut<'a>, len: usize) -> Vec<Vec<&'a mut [f32]>> {
+    let (channels, samples, pitch) = (y.channels(), y.samples(), y.pitch());
+    if channels == 0 || samples == 0 || len == 0 {
+        return Vec::new();
+    }
+    let mut groups: Vec<Vec<&mut [f32]>> = Vec::new();
+    for row in y.into_data().chunks_mut(pitch.max(samples)).take(channels) {
+        for piece in row[..samples].chunks_mut(len) {
+            match groups.last_mut() {
+                Some(group) if group.len() < LANES => group.push(piece),
+                _ => groups.push(vec![piece]),
+            }
+        }
+    }
+    groups
+}
