@@ -1,5 +1,7 @@
 //! The operations.
 
+pub(crate) mod columns;
 pub mod problem;
+pub mod spatial;
 
 pub use problem::{Problem, Shape, State, Tolerance, Variant};

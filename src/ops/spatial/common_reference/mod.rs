@@ -1,0 +1,5 @@
+//! Common reference.
+mod block;
+pub mod cpu;
+pub mod plan;
+pub mod reference;

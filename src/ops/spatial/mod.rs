@@ -1,0 +1,2 @@
+//! Spatial operations.
+pub mod common_reference;
