@@ -10,6 +10,7 @@
 //! is the architecture's guaranteed minimum.
 
 pub(crate) mod lanes;
+pub(crate) mod select;
 pub(crate) mod stream;
 pub(crate) mod transpose;
 
