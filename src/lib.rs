@@ -2,6 +2,8 @@
 
 pub mod design;
 pub mod error;
+#[cfg(feature = "cli")]
+pub mod io;
 pub mod kernel;
 pub mod ops;
 pub mod runtime;
