@@ -89,6 +89,11 @@ impl Array {
         each!(self, a => a.shape())
     }
 
+    /// Size of the values in bytes.
+    pub fn bytes(&self) -> usize {
+        each!(self, a => std::mem::size_of_val(a.data()))
+    }
+
     /// The array as a signal: `[channels, samples]`, or one channel if it has one dimension.
     ///
     /// # Errors
