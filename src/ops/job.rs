@@ -182,13 +182,13 @@ impl<'a> Job<'a> {
             Locality::Channel => {
                 for c in [0, channels - 1] {
                     let row = x.rows(c, 1);
-                    parts.push((c, 0, self.problem.reference_of(row.source(), c)));
+                    parts.push((c, 0, self.problem.reference_of(row.source(), c)?));
                 }
             }
             Locality::Sample => {
                 let len = samples.min(64);
                 for start in [0, (samples - len) / 2, samples - len] {
-                    let all = self.problem.reference(x.source().window(start, len), None);
+                    let all = self.problem.reference(x.source().window(start, len), None)?;
                     for c in [0, channels - 1] {
                         parts.push((c, start, all[c * len..(c + 1) * len].to_vec()));
                     }
@@ -255,7 +255,7 @@ impl Tunable for Job<'_> {
             if !legal.contains(variant) {
                 continue;
             }
-            let expected = self.problem.reference(data.source(), None);
+            let expected = self.problem.reference(data.source(), None)?;
             for _ in 0..2 {
                 let y = self.run(variant, &data)?;
                 for c in 0..y.channels() {

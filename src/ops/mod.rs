@@ -3,6 +3,7 @@
 //! Every operation has a function with scipy's name for one call, and a plan object for many: built once, applied to any
 //! recording, in chunks with carried state where it has state, on host arrays or where the data lives.
 
+pub(crate) mod columns;
 pub mod command;
 pub mod convert;
 mod design;

@@ -103,13 +103,13 @@ pub trait Problem: Send + Sync {
     }
 
     /// The plain float64 reference: writes `[channels, output samples]`, contiguous.
-    fn reference(&self, x: Source<'_>, state: Option<&mut State>) -> Vec<f64>;
+    fn reference(&self, x: Source<'_>, state: Option<&mut State>) -> Result<Vec<f64>>;
 
     /// What results depend on.
     fn locality(&self) -> Locality;
 
     /// The reference of channel `channel` alone, whose input is `x`; for problems of [`Locality::Channel`].
-    fn reference_of(&self, x: Source<'_>, channel: usize) -> Vec<f64> {
+    fn reference_of(&self, x: Source<'_>, channel: usize) -> Result<Vec<f64>> {
         let _ = channel;
         self.reference(x, None)
     }

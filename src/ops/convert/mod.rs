@@ -119,16 +119,16 @@ impl Problem for Convert {
         self.offset.check("offset", shape.channels)
     }
 
-    fn reference(&self, x: Source<'_>, _: Option<&mut State>) -> Vec<f64> {
-        reference::run(&self.gain, &self.offset, x)
+    fn reference(&self, x: Source<'_>, _: Option<&mut State>) -> Result<Vec<f64>> {
+        Ok(reference::run(&self.gain, &self.offset, x))
     }
 
     fn locality(&self) -> Locality {
         Locality::Channel
     }
 
-    fn reference_of(&self, x: Source<'_>, channel: usize) -> Vec<f64> {
-        reference::run(&self.gain.of(channel), &self.offset.of(channel), x)
+    fn reference_of(&self, x: Source<'_>, channel: usize) -> Result<Vec<f64>> {
+        Ok(reference::run(&self.gain.of(channel), &self.offset.of(channel), x))
     }
 
     fn tolerance(&self) -> Tolerance {

@@ -155,8 +155,8 @@ impl Problem for FirFilter {
         self.taps.len() - 1
     }
 
-    fn reference(&self, x: Source<'_>, state: Option<&mut State>) -> Vec<f64> {
-        reference::run(&self.taps, x, state.map(|s| &mut s.values[..]))
+    fn reference(&self, x: Source<'_>, state: Option<&mut State>) -> Result<Vec<f64>> {
+        Ok(reference::run(&self.taps, x, state.map(|s| &mut s.values[..])))
     }
 
     fn locality(&self) -> Locality {

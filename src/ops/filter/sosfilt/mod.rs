@@ -190,8 +190,8 @@ impl Problem for SosFilter {
         self.sos.sections().len() * 2
     }
 
-    fn reference(&self, x: Source<'_>, state: Option<&mut State>) -> Vec<f64> {
-        reference::run(self.sos.sections(), x, state.map(|s| &mut s.values[..]))
+    fn reference(&self, x: Source<'_>, state: Option<&mut State>) -> Result<Vec<f64>> {
+        Ok(reference::run(self.sos.sections(), x, state.map(|s| &mut s.values[..])))
     }
 
     fn locality(&self) -> Locality {

@@ -121,7 +121,7 @@ impl Problem for CommonReference {
         self.plan.resolve(shape.channels).map(|_| ())
     }
 
-    fn reference(&self, x: Source<'_>, _: Option<&mut State>) -> Vec<f64> {
+    fn reference(&self, x: Source<'_>, _: Option<&mut State>) -> Result<Vec<f64>> {
         reference::run(&self.plan, x)
     }
 
