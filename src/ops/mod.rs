@@ -1,5 +1,6 @@
 //! The operations.
 
+pub mod filter;
 pub mod problem;
 
 pub use problem::{Problem, Shape, State, Tolerance, Variant};

@@ -162,9 +162,8 @@ pub(crate) fn unpack<S: Simd>(simd: S, start: usize, frames: &[Frame], rows: &mu
         let t = start + i * BLOCK;
         let mut spare = [[0f32; BLOCK]; LANES];
         let mut left = rows.iter_mut();
-        let mut dst = spare
-            .each_mut()
-            .map(|own| left.next().and_then(|row| row.get_mut(t..)?.first_chunk_mut()).unwrap_or(own));
+        let mut dst =
+            spare.each_mut().map(|own| left.next().and_then(|row| row.get_mut(t..)?.first_chunk_mut()).unwrap_or(own));
         transpose::block(simd, &block.each_ref(), &mut dst, streamed);
         for (row, values) in rows.iter_mut().zip(&spare) {
             if row.len() > t && row.len() < t + BLOCK {
