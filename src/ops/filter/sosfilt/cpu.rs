@@ -19,7 +19,7 @@ use crate::ops::problem::{Shape, Variant};
 use crate::signal::{Source, ViewMut};
 use crate::simd::{
     self, Level,
-    lanes::{LANES, Lanes, groups},
+    lanes::{Cut, LANES, Lanes, groups},
     stream,
 };
 
@@ -158,15 +158,13 @@ impl Job<'_> {
     /// `false` if it could not be done: too short, unstable or not finite.
     fn by_time(&self, y: ViewMut<'_>, zi: Option<&mut [f64]>) -> bool {
         let (channels, samples) = (y.channels(), y.samples());
-        let wanted = (LANES * rayon::current_num_threads()).div_ceil(channels);
-        let len = samples.div_ceil(wanted).next_multiple_of(LANES).max(SHORTEST_PIECE);
-        let pieces = samples.div_ceil(len);
+        let cut = Cut::pieces(channels, samples, SHORTEST_PIECE);
+        let Cut { len, pieces, .. } = cut;
         let step = Transition::one(self.cascade);
         let Some(settling) = step.settling(FORGOTTEN, SETTLING_BITS) else { return false };
         if pieces < 2 || self.width() == 0 {
             return false;
         }
-        let cut = Cut { len, pieces, samples };
         let (before, starts) = if settling <= len / 2 {
             (settling.next_multiple_of(LANES), None)
         } else {
@@ -290,33 +288,6 @@ impl Job<'_> {
 
 fn finite(states: &States) -> bool {
     states.as_flattened().iter().all(|v| v.is_finite())
-}
-
-/// Channels cut in time; pieces are counted channel after channel.
-struct Cut {
-    len: usize,
-    pieces: usize,
-    samples: usize,
-}
-
-impl Cut {
-    /// Channel and place in it.
-    fn locate(&self, piece: usize) -> (usize, usize) {
-        (piece / self.pieces, piece % self.pieces)
-    }
-
-    /// Length of the last piece of a channel.
-    fn last(&self) -> usize {
-        self.samples - (self.pieces - 1) * self.len
-    }
-
-    fn lanes<'a>(&self, x: Source<'a>, before: usize, first: usize, count: usize) -> Lanes<'a> {
-        let pieces = (first..first + count).map(|i| {
-            let (channel, piece) = self.locate(i);
-            (channel, piece * self.len, self.len.min(self.samples - piece * self.len))
-        });
-        Lanes::pieces(x, before, pieces)
-    }
 }
 
 #[cfg(test)]
