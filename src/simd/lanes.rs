@@ -82,14 +82,16 @@ impl<'a> Lanes<'a> {
         frames: &mut [Frame],
     ) {
         let stride = view.sample_stride();
-        let side_by_side = self.count == LANES && (1..LANES).all(|i| self.base[i] == self.base[0] + i);
+        let lead = self.lead[0];
+        let side_by_side =
+            self.count == LANES && self.lead == [lead; LANES] && (1..LANES).all(|i| self.base[i] == self.base[0] + i);
         for (i, block) in frames.as_chunks_mut::<BLOCK>().0.iter_mut().enumerate() {
             let t = start + i * BLOCK;
             if stride == 1 {
                 self.pack_rows(simd, view.data(), t, ahead, block);
-            } else if side_by_side && self.lead == [0; LANES] && self.len.iter().all(|len| t + BLOCK <= *len) {
+            } else if side_by_side && t >= lead && self.len.iter().all(|len| t - lead + BLOCK <= *len) {
                 for (k, frame) in block.iter_mut().enumerate() {
-                    let at = self.base[0] + (t + k) * stride;
+                    let at = self.base[0] + (t - lead + k) * stride;
                     widen(&view.data()[at..at + LANES], frame);
                 }
             } else {
@@ -190,4 +192,128 @@ pub(crate) fn groups<'a>(y: ViewMut<'a>, len: usize) -> Vec<Vec<&'a mut [f32]>> 
         }
     }
     groups
+}
+
+/// Channels cut in time into pieces of equal length but for the last; pieces are counted channel after channel.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Cut {
+    /// Length of a piece.
+    pub(crate) len: usize,
+    /// Pieces of a channel.
+    pub(crate) pieces: usize,
+    samples: usize,
+}
+
+impl Cut {
+    /// One piece a channel.
+    pub(crate) fn whole(samples: usize) -> Self {
+        Cut { len: samples, pieces: 1, samples }
+    }
+
+    /// Enough pieces, none below `shortest`, to fill the lanes of every thread of the pool.
+    pub(crate) fn pieces(channels: usize, samples: usize, shortest: usize) -> Self {
+        let wanted = (LANES * rayon::current_num_threads()).div_ceil(channels.max(1));
+        let len = samples.div_ceil(wanted).max(shortest).next_multiple_of(LANES);
+        Cut { len, pieces: samples.div_ceil(len), samples }
+    }
+
+    /// Channel of a piece and its place there.
+    pub(crate) fn locate(&self, piece: usize) -> (usize, usize) {
+        (piece / self.pieces, piece % self.pieces)
+    }
+
+    /// Length of the last piece of a channel.
+    pub(crate) fn last(&self) -> usize {
+        self.samples - (self.pieces - 1) * self.len
+    }
+
+    /// Pieces `first .. first + count`, each with the `before` samples that precede it (see [`Lanes::pieces`]).
+    pub(crate) fn lanes<'a>(&self, x: Source<'a>, before: usize, first: usize, count: usize) -> Lanes<'a> {
+        let pieces = (first..first + count).map(|i| {
+            let (channel, piece) = self.locate(i);
+            (channel, piece * self.len, self.len.min(self.samples - piece * self.len))
+        });
+        Lanes::pieces(x, before, pieces)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::simd::{Kernel, levels};
+
+    struct There<'a>(Lanes<'a>, usize, &'a mut [Frame]);
+    impl Kernel for There<'_> {
+        type Output = ();
+        #[inline(always)]
+        fn run<S: Simd>(self, simd: S) {
+            self.0.pack(simd, self.1, 64, self.2);
+        }
+    }
+
+    struct Back<'a, 'b>(usize, &'a [Frame], &'a mut [&'b mut [f32]]);
+    impl Kernel for Back<'_, '_> {
+        type Output = ();
+        #[inline(always)]
+        fn run<S: Simd>(self, simd: S) {
+            unpack(simd, self.0, self.1, self.2, true);
+        }
+    }
+
+    #[test]
+    fn packing_reads_zero_outside_the_rows() {
+        let (channels, samples) = (19, 101);
+        let data: Vec<f32> = (0..channels * samples).map(|i| i as f32 + 1.0).collect();
+        let rows = View::new(&data, channels, samples).unwrap();
+        let ints: Vec<i16> = data.iter().map(|v| *v as i16).collect();
+        let interleaved = View::interleaved(&ints, channels).unwrap();
+        for source in [rows.into(), interleaved.into()] as [Source<'_>; 2] {
+            for (before, first, count) in [(0, 0, 16), (20, 2, 16), (7, 16, 3)] {
+                let pieces = (first..first + count).map(|c| (c, 10 * (c % 3), samples - 40));
+                let lanes = Lanes::pieces(source, before, pieces);
+                for level in levels() {
+                    for start in [0, 3, 32, 90] {
+                        let mut frames = [[f32::NAN; LANES]; 32];
+                        level.run(There(lanes, start, &mut frames));
+                        for (k, frame) in frames.iter().enumerate() {
+                            for (i, v) in frame.iter().enumerate() {
+                                let (c, from) = (first + i, 10 * ((first + i) % 3));
+                                let at = (from + start + k).checked_sub(before).filter(|at| *at < from + samples - 40);
+                                let want = at.filter(|_| i < count).map_or(0.0, |at| source.get(c, at));
+                                assert_eq!(*v, want, "{} {source:?} {before} {start} {k} {i}", level.name());
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn unpacking_writes_the_rows_and_nothing_else() {
+        let frames: Vec<Frame> = (0..48).map(|t| std::array::from_fn(|i| (100 * t + i) as f32)).collect();
+        for level in levels() {
+            for (samples, start) in [(1, 0), (47, 0), (48, 0), (60, 13), (5, 5)] {
+                let mut y = vec![-1.0f32; 5 * 64];
+                let mut rows: Vec<&mut [f32]> = y.chunks_mut(64).map(|r| &mut r[..samples]).collect();
+                level.run(Back(start, &frames, &mut rows));
+                for (i, v) in y.iter().enumerate() {
+                    let (row, n) = (i / 64, i % 64);
+                    let written = n < samples && n >= start && n - start < 48;
+                    let want = if written { (100 * (n - start) + row) as f32 } else { -1.0 };
+                    assert_eq!(*v, want, "{} {samples} {start} {row} {n}", level.name());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn cuts_cover_every_sample_once() {
+        for (channels, samples) in [(1, 10_000), (3, 1), (100, 4097), (1, 4096)] {
+            let cut = Cut::pieces(channels, samples, 256);
+            assert_eq!((cut.pieces - 1) * cut.len + cut.last(), samples);
+            assert!(cut.last() >= 1 && cut.last() <= cut.len);
+            assert_eq!(cut.locate(cut.pieces), (1, 0));
+        }
+    }
 }
