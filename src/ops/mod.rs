@@ -1,6 +1,8 @@
 //! The operations.
 
 pub(crate) mod columns;
+pub mod convert;
+pub mod filter;
 pub mod problem;
 pub mod spatial;
 

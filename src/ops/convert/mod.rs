@@ -1,0 +1,4 @@
+//! Conversion.
+pub mod cpu;
+pub mod plan;
+pub mod reference;

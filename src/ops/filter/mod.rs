@@ -1,0 +1,4 @@
+//! Filters along time.
+
+pub mod lfilter;
+pub mod sosfilt;
