@@ -3,8 +3,15 @@
 #[cfg(feature = "gpu")]
 mod array;
 #[cfg(feature = "gpu")]
+mod check;
+#[cfg(feature = "gpu")]
 pub mod gpu;
-#[cfg(all(test, feature = "gpu"))]
+#[cfg(feature = "gpu")]
+#[doc(hidden)]
+pub mod null;
+#[cfg(feature = "gpu")]
+mod pack;
+#[cfg(all(test, feature = "wgpu"))]
 pub(crate) mod testing;
 #[cfg(feature = "wgpu")]
 pub mod wgpu;

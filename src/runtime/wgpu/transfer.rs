@@ -12,6 +12,7 @@ use super::device::WgpuDevice;
 use super::faults::lock;
 use super::memory::Block;
 use crate::error::{Error, ErrorKind, Result};
+use crate::runtime::check::check_range;
 use crate::runtime::gpu::DeviceBuffer;
 
 const SLOTS: usize = 3;
@@ -169,17 +170,12 @@ impl WgpuDevice {
         }
         let descriptor = wgpu::BufferDescriptor { label: None, size: SLOT_BYTES, usage, mapped_at_creation: false };
         self.staging.made.fetch_add(SLOTS as u64, Ordering::Relaxed);
-        self.faults.guard("allocating staging memory", |device| {
-            std::array::from_fn(|_| device.create_buffer(&descriptor))
-        })
+        self.faults
+            .guard("allocating staging memory", |device| std::array::from_fn(|_| device.create_buffer(&descriptor)))
     }
 
     fn checked_range<'a>(&self, buffer: &'a DeviceBuffer, offset: u64, bytes: u64) -> Result<&'a wgpu::Buffer> {
-        if (offset | bytes) % 4 != 0 || offset.checked_add(bytes).is_none_or(|end| end > buffer.bytes) {
-            return Err(Error::internal(format!(
-                "bytes {offset} + {bytes} of {buffer:?} cannot be transferred: multiples of 4 inside the buffer are needed"
-            )));
-        }
+        check_range(buffer, offset, bytes)?;
         Block::of(buffer, &self.memory)
     }
 }
