@@ -10,6 +10,8 @@
 
 pub mod cache;
 mod class;
+#[cfg(test)]
+mod fake;
 mod grid;
 mod measure;
 mod policy;
