@@ -17,6 +17,8 @@ mod measure;
 mod policy;
 pub mod statistics;
 mod sweep;
+#[cfg(test)]
+mod tests;
 mod tuner;
 
 use std::sync::LazyLock;
