@@ -10,11 +10,15 @@
 
 pub mod cache;
 mod class;
+#[cfg(test)]
+mod fake;
 mod grid;
 mod measure;
 mod policy;
 pub mod statistics;
 mod sweep;
+#[cfg(test)]
+mod tests;
 mod tuner;
 
 use std::sync::LazyLock;

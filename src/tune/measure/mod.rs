@@ -6,7 +6,7 @@
 //!    default with them. What counts is the ratio to the default of the same round, so drift cancels.
 //! 3. After three rounds clear losers leave; then the field is halved every other round.
 //! 4. Evidence settles the result: five ratios and the rule of [`Ratio::wins`]. The wall budget never does: when it runs
-//!    out before five rounds the choice is abandoned, and candidates that it left no time for are listed as untried.
+//!    out before five rounds the choice is abandoned. Candidates whose rounds would not fit are listed as untried.
 //!
 //! The time of a sample is the tunable's business; only the wall clock of the budget is read here, through [`Clock`], so
 //! that tests can script both.
@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use super::Tunable;
-use super::statistics::{MIN_READINGS, Ratio, is_void, median};
+use super::statistics::{MIN_GAIN, MIN_READINGS, Ratio, is_void, median};
 use crate::error::{Error, ErrorKind};
 
 static BENCHMARK_LAUNCHES: AtomicU64 = AtomicU64::new(0);
@@ -76,8 +76,6 @@ const CLEAR_LOSS: f64 = 1.03;
 const FIRST_CUT: u32 = 3;
 /// Most rounds.
 const MAX_ROUNDS: u32 = 11;
-/// Share of the budget that verifying and warming up may take before the rounds must begin.
-const PREPARATION: f64 = 0.6;
 
 /// A candidate that was verified and timed.
 #[derive(Debug, Clone, PartialEq)]
@@ -122,7 +120,6 @@ pub(crate) fn measure(tunable: &dyn Tunable, clock: &dyn Clock, budget: Duration
         tunable,
         clock,
         deadline: start.saturating_add(budget),
-        preparation_ends: start.saturating_add(budget.mul_f64(PREPARATION)),
         lanes: Vec::new(),
         rejected: Vec::new(),
         untried: Vec::new(),
@@ -133,6 +130,21 @@ pub(crate) fn measure(tunable: &dyn Tunable, clock: &dyn Clock, budget: Duration
         Err(Stop(reason)) => Verdict::Abandoned(reason),
     };
     race.finish(verdict)
+}
+
+/// Samples that a race of this many challengers takes, if none leaves as a clear loser.
+fn samples_needed(challengers: usize) -> u32 {
+    let (mut field, mut samples) = (u32::try_from(challengers).unwrap_or(u32::MAX), 0u32);
+    for round in 1..=MAX_ROUNDS {
+        samples = samples.saturating_add(field).saturating_add(1);
+        if round >= FIRST_CUT && round % 2 == 1 {
+            field = field.div_ceil(2);
+        }
+        if round as usize >= MIN_READINGS && field <= 1 {
+            break;
+        }
+    }
+    samples
 }
 
 /// The whole measurement ends without a result.
@@ -167,7 +179,6 @@ struct Race<'a> {
     tunable: &'a dyn Tunable,
     clock: &'a dyn Clock,
     deadline: Duration,
-    preparation_ends: Duration,
     lanes: Vec<Lane>,
     rejected: Vec<(usize, String)>,
     untried: Vec<usize>,
@@ -185,8 +196,7 @@ impl Race<'_> {
                 break;
             }
             self.cut();
-            let left = self.challengers();
-            if left == 0 || (left == 1 && self.rounds as usize >= MIN_READINGS && self.leader_has_enough()) {
+            if self.challengers() == 0 || (self.rounds as usize >= MIN_READINGS && self.is_clear()) {
                 break;
             }
         }
@@ -196,9 +206,12 @@ impl Race<'_> {
     /// Fills the lanes: the first variant that works becomes the baseline.
     fn prepare(&mut self) -> Result<(), Stop> {
         for variant in 0..self.tunable.variants().len() {
-            if !self.lanes.is_empty() && self.clock.now() >= self.preparation_ends {
-                self.untried.push(variant);
-                continue;
+            if let Some(baseline) = self.lanes.first() {
+                let sample = Duration::from_secs_f64(baseline.readings[0] * f64::from(baseline.repeats));
+                if !self.leaves_time(sample, self.challengers() + 1) {
+                    self.untried.push(variant);
+                    continue;
+                }
             }
             match self.enter(variant) {
                 Ok(lane) => self.lanes.push(lane),
@@ -219,13 +232,9 @@ impl Race<'_> {
         let before = self.clock.now();
         self.launch(variant, 1).map_err(|e| self.refusal("launch", e))?;
         let once = self.clock.now().saturating_sub(before);
-        // Each further run costs this much again; a comparison needs at least two lanes of five samples.
-        if self.lanes.is_empty() {
-            let needed = once.saturating_mul(2 * MIN_READINGS as u32);
-            if self.clock.now().saturating_add(needed) > self.deadline {
-                let text = format!("one run takes {once:.2?}: too long for a comparison within the budget");
-                return Err(Refused::Stop(Stop(text)));
-            }
+        if self.lanes.is_empty() && !self.leaves_time(once, 1) {
+            let text = format!("one run takes {once:.2?}: too long for a comparison within the budget");
+            return Err(Refused::Stop(Stop(text)));
         }
         let (repeats, first) = self.calibrate(variant)?;
         let mut lane = Lane { variant, repeats, readings: vec![first], ratios: Vec::new(), alive: true };
@@ -237,23 +246,23 @@ impl Race<'_> {
 
     /// Finds how many runs make a sample long enough, and the seconds per run it read.
     fn calibrate(&self, variant: usize) -> Result<(u32, f64), Refused> {
-        let (mut repeats, mut target, mut zero_seen, mut coarse) = (1u32, MIN_SAMPLE, false, false);
+        let (mut repeats, mut target, mut zero_first, mut first) = (1u32, MIN_SAMPLE, false, true);
         for _ in 0..MAX_CALIBRATIONS {
             self.check_time()?;
             let reading = self.launch(variant, repeats).map_err(|e| self.refusal("launch", e))?;
             if is_void(reading) {
-                zero_seen |= reading == 0.0;
+                zero_first |= reading == 0.0 && first;
                 if repeats == MAX_REPEATS {
                     break;
                 }
                 repeats = repeats.saturating_mul(4).min(MAX_REPEATS);
                 continue;
             }
-            // The first step seen after a zero is about one tick of a coarse clock.
-            if zero_seen && !coarse {
-                coarse = true;
+            // A clock that first stands still is coarse, and what it then shows is about one tick.
+            if first && zero_first {
                 target = (TICKS * reading).clamp(MIN_SAMPLE, MAX_SAMPLE);
             }
+            first = false;
             if reading >= target || repeats == MAX_REPEATS {
                 return Ok((repeats, reading / f64::from(repeats)));
             }
@@ -342,8 +351,16 @@ impl Race<'_> {
         self.lanes.iter().skip(1).filter(|lane| lane.alive).count()
     }
 
-    fn leader_has_enough(&self) -> bool {
-        self.lanes.iter().skip(1).any(|lane| lane.alive && lane.ratios.len() >= MIN_READINGS)
+    /// Whether more rounds would not change the result: one challenger is left, and it has won or gains too little. A
+    /// gain hidden by noise is given the rest of the rounds.
+    fn is_clear(&self) -> bool {
+        let mut alive = self.lanes.iter().skip(1).filter(|lane| lane.alive);
+        match (alive.next(), alive.next()) {
+            (Some(lane), None) => {
+                Ratio::of(&lane.ratios).is_some_and(|ratio| ratio.wins() || ratio.median > 1.0 - MIN_GAIN)
+            }
+            _ => false,
+        }
     }
 
     fn verdict(&self) -> Verdict {
@@ -392,6 +409,12 @@ impl Race<'_> {
         self.tunable.variants().get(variant).map_or("?", String::as_str)
     }
 
+    /// Whether the rounds with this many challengers and samples of this length would end within the budget.
+    fn leaves_time(&self, sample: Duration, challengers: usize) -> bool {
+        let needed = sample.saturating_mul(samples_needed(challengers));
+        self.clock.now().saturating_add(needed) <= self.deadline
+    }
+
     fn check_time(&self) -> Result<(), Refused> {
         if self.clock.now() >= self.deadline { Err(Refused::Late) } else { Ok(()) }
     }
@@ -408,3 +431,6 @@ impl Race<'_> {
         Refused::Rejected(format!("{step}: {error}"))
     }
 }
+
+#[cfg(test)]
+mod tests;
