@@ -4,10 +4,13 @@ use std::sync::{Arc, LazyLock};
 
 use super::machine::{COMPILED, System};
 use super::select::{Machine, Resolver, Target};
-use crate::accelerator::{Capability, Class, Operation, Record, Report, capabilities as judged};
+use crate::accelerator::{Capability, Class, Operation, Record, Report, capabilities as judged, on_empty_cache};
 use crate::error::{Error, ErrorKind, Result};
 
-static CHOICE: LazyLock<Resolver<System>> = LazyLock::new(|| Resolver::new(System::default()));
+static CHOICE: LazyLock<Resolver<System>> = LazyLock::new(|| {
+    on_empty_cache(|| CHOICE.trim());
+    Resolver::new(System::default())
+});
 
 /// Names the runtimes of this build in order of preference. Touches no driver.
 pub fn available() -> &'static [&'static str] {

@@ -143,6 +143,9 @@ pub trait Gpu: Send + Sync {
         false
     }
 
+    /// Gives unused pooled memory back to the device.
+    fn trim(&self) {}
+
     /// A pooled storage buffer of at least `bytes` (rounded up to 16) with arbitrary content.
     fn allocate(&self, bytes: u64) -> Result<DeviceBuffer>;
 

@@ -9,6 +9,10 @@ pub mod gpu;
 mod machine;
 mod select;
 mod selector;
+#[cfg(all(test, feature = "gpu"))]
+pub(crate) mod testing;
+#[cfg(feature = "wgpu")]
+pub mod wgpu;
 
 #[cfg(feature = "gpu")]
 pub use array::{DeviceArray, Layout, Segment};

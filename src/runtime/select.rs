@@ -52,6 +52,15 @@ impl Target {
         }
     }
 
+    /// Gives unused pooled memory of the device back.
+    fn trim(&self) {
+        match self {
+            Target::Cpu => {}
+            #[cfg(feature = "gpu")]
+            Target::Gpu(gpu) => gpu.trim(),
+        }
+    }
+
     /// Whether it can still be computed on.
     fn is_alive(&self) -> bool {
         match self {
@@ -142,6 +151,16 @@ impl<M: Machine> Resolver<M> {
         let report = self.machine.report(true);
         lock(&self.names).clear();
         report
+    }
+
+    /// Trims the memory pools of the open devices.
+    pub fn trim(&self) {
+        let slots: Vec<_> = lock(&self.devices).values().cloned().collect();
+        for slot in slots {
+            if let Some(target) = lock(&slot).clone() {
+                target.trim();
+            }
+        }
     }
 
     fn named(&self, name: &str) -> Result<Resolved> {
@@ -303,3 +322,6 @@ fn missing(report: &Report, runtime: &str, backend: Option<&str>, pick: &Pick) -
     };
     Error::new(ErrorKind::Unavailable, format!("{what}: {rest}"))
 }
+
+#[cfg(all(test, feature = "gpu"))]
+mod tests;
