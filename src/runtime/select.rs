@@ -92,7 +92,7 @@ pub(super) trait Machine: Send + Sync {
 }
 
 /// A name's meaning: the device's record and the device.
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub(super) struct Resolved {
     pub record: Arc<Record>,
     pub target: Target,

@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex};
 use super::faults::{Faults, lock};
 use super::pipelines::BindGroups;
 use crate::error::{Error, ErrorKind, Result};
+use crate::runtime::check::usable_size;
 use crate::runtime::gpu::{DeviceBuffer, Limits};
 
 static NEXT_ID: AtomicU64 = AtomicU64::new(1);
@@ -21,21 +22,6 @@ const SMALLEST: u64 = 256;
 fn class(bytes: u64) -> u64 {
     let step = (bytes.checked_next_power_of_two().unwrap_or(bytes) >> 5).max(SMALLEST);
     bytes.max(1).checked_next_multiple_of(step).unwrap_or(bytes)
-}
-
-/// `bytes` rounded up to 16, if the device allows a buffer of that size.
-fn usable_size(bytes: u64, limits: &Limits) -> Result<u64> {
-    let usable = bytes.max(16).checked_next_multiple_of(16).unwrap_or(u64::MAX);
-    if usable > limits.buffer_bytes {
-        return Err(Error::new(
-            ErrorKind::Limit,
-            format!(
-                "a device buffer of {bytes} bytes is needed, but the device allows {}; process fewer channels or samples at once",
-                limits.buffer_bytes
-            ),
-        ));
-    }
-    Ok(usable)
 }
 
 struct Idle {

@@ -12,6 +12,7 @@ use super::device::WgpuDevice;
 use super::faults::lock;
 use super::memory::Block;
 use crate::error::{Error, ErrorKind, Result};
+use crate::runtime::check::check_range;
 use crate::runtime::gpu::DeviceBuffer;
 
 const SLOTS: usize = 3;
@@ -174,11 +175,7 @@ impl WgpuDevice {
     }
 
     fn checked_range<'a>(&self, buffer: &'a DeviceBuffer, offset: u64, bytes: u64) -> Result<&'a wgpu::Buffer> {
-        if (offset | bytes) % 4 != 0 || offset.checked_add(bytes).is_none_or(|end| end > buffer.bytes) {
-            return Err(Error::internal(format!(
-                "bytes {offset} + {bytes} of {buffer:?} cannot be transferred: multiples of 4 inside the buffer are needed"
-            )));
-        }
+        check_range(buffer, offset, bytes)?;
         Block::of(buffer, &self.memory)
     }
 }
