@@ -2,14 +2,21 @@
 
 #[cfg(feature = "gpu")]
 mod array;
+#[cfg(feature = "gpu")]
+mod check;
 pub mod cpu;
 mod current;
 #[cfg(feature = "gpu")]
 pub mod gpu;
 mod machine;
+#[cfg(feature = "gpu")]
+#[doc(hidden)]
+pub mod null;
+#[cfg(feature = "gpu")]
+mod pack;
 mod select;
 mod selector;
-#[cfg(all(test, feature = "gpu"))]
+#[cfg(all(test, feature = "wgpu"))]
 pub(crate) mod testing;
 #[cfg(feature = "wgpu")]
 pub mod wgpu;

@@ -24,8 +24,6 @@ pub struct WgpuDevice {
     pub(super) memory: Arc<Memory>,
     pub(super) pipelines: Pipelines,
     pub(super) staging: Staging,
-    /// Buffers are mapped where they lie.
-    pub(super) mappable: bool,
     constants: Mutex<Lru<(u128, u64), DeviceBuffer>>,
     submissions: AtomicU64,
 }
@@ -52,6 +50,7 @@ pub(super) struct Parts {
     pub(super) device: wgpu::Device,
     pub(super) queue: wgpu::Queue,
     pub(super) facts: Facts,
+    /// Buffers are mapped where they lie.
     pub(super) mappable: bool,
     pub(super) checked: bool,
     pub(super) pool_bytes: u64,
@@ -71,7 +70,6 @@ impl WgpuDevice {
             memory: Arc::new(Memory::new(usage, parts.pool_bytes)),
             pipelines: Pipelines::new(parts.checked),
             staging: Staging::default(),
-            mappable: parts.mappable,
             constants: Mutex::new(Lru::new(MAX_CONSTANTS, MAX_CONSTANT_BYTES)),
             submissions: AtomicU64::new(0),
         }
