@@ -21,6 +21,8 @@ mod report;
 mod roots;
 mod show;
 mod system;
+#[cfg(test)]
+mod tests;
 mod trouble;
 
 pub use cache::{empty_cache, on_empty_cache};
@@ -31,4 +33,5 @@ pub use rank::{best_of, default_of, is_software_name};
 pub use record::{Class, Limits, Record, RuntimeRow};
 pub use report::Report;
 pub use roots::Roots;
+pub use system::missing_library;
 pub use trouble::Trouble;

@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 use super::record::{Class, Limits};
 use super::trouble::Trouble;
 
-/// How long one look at the devices may take; a driver that needs longer is given up on and reported.
+/// How long one look at the devices may take; a driver that needs longer is given up on and reported. Where
+/// `DSPK_PROBE_SECONDS` allows a driver more, so does the report.
 pub const PROBE_LIMIT: Duration = Duration::from_secs(10);
 
 /// A device as its API lists it.

@@ -123,6 +123,14 @@ impl Record {
         }
     }
 
+    /// The record of nothing, with the reason.
+    pub(crate) fn unusable(note: String) -> Record {
+        let mut record = Record::blank("none", "none", "none", Class::Other);
+        record.label = "no device".into();
+        record.note = note;
+        record
+    }
+
     /// Sets `detected`, `usable` and what follows from them.
     pub(crate) fn set_state(&mut self, usable: bool) {
         self.detected = true;

@@ -16,15 +16,20 @@ use super::trouble::Trouble;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Report {
     devices: Vec<Record>,
+    /// The last device again, so that there always is a default.
+    cpu: Record,
     neural: Vec<Record>,
     runtimes: Vec<RuntimeRow>,
 }
 
 impl Report {
-    /// Looks at the machine; the probes are those of the runtimes compiled in. Takes at most [`PROBE_LIMIT`] and never
-    /// fails.
+    /// Looks at the machine; the probes are those of the runtimes compiled in. Takes little more than [`PROBE_LIMIT`]
+    /// (or `DSPK_PROBE_SECONDS`) at worst and never fails.
     pub fn build(roots: &Roots, probes: &[Arc<dyn Probe>]) -> Report {
-        Report::build_within(roots, probes, PROBE_LIMIT)
+        let asked = roots.env("DSPK_PROBE_SECONDS").and_then(|s| s.trim().parse::<f64>().ok());
+        let limit = asked.and_then(|s| Duration::try_from_secs_f64(s).ok()).unwrap_or(PROBE_LIMIT);
+        // A probe that keeps the time itself gets to say so.
+        Report::build_within(roots, probes, limit.saturating_add(Duration::from_secs(2)))
     }
 
     /// As [`Report::build`], with another limit.
@@ -42,9 +47,10 @@ impl Report {
             unlisted(roots, runtime, answer, &cards, &mut devices);
             runtimes.push(row(roots, runtime, answer, &devices[start..]));
         }
-        devices.push(CpuFacts::read(roots).record());
+        let cpu = CpuFacts::read(roots).record();
+        devices.push(cpu.clone());
         runtimes.push(RuntimeRow { name: "cpu", compiled: true, usable: true, note: String::new() });
-        Report { devices, neural: system::neural_engines(roots), runtimes }
+        Report { devices, cpu, neural: system::neural_engines(roots), runtimes }
     }
 
     /// All devices: by runtime in order of preference, usable or not; the CPU is last.
@@ -68,11 +74,8 @@ impl Report {
     }
 
     /// What is used by default.
-    pub fn default_device(&self) -> Record {
-        match self.candidates().first() {
-            Some(record) => (*record).clone(),
-            None => CpuFacts::read(&Roots::system()).record(),
-        }
+    pub fn default_device(&self) -> &Record {
+        self.candidates().first().copied().unwrap_or(&self.cpu)
     }
 }
 
@@ -196,7 +199,7 @@ fn unlisted(
         }
         let trouble = match answer {
             None => Trouble::NotCompiled { runtime },
-            Some(Findings { trouble: Some(hung @ Trouble::Hung { .. }), .. }) => hung.clone(),
+            Some(Findings { trouble: Some(said), .. }) => said.clone(),
             Some(_) => system::obstacle(roots, card, runtime),
         };
         // What an integrated GPU is cannot be told from the bus; Intel's and AMD's APUs say so in their driver.

@@ -42,7 +42,7 @@ impl Report {
     pub fn json(&self, operations: &[Operation]) -> Value {
         let default = self.default_device();
         json!({
-            "capabilities": capabilities(&default, operations),
+            "capabilities": capabilities(default, operations),
             "default": default,
             "devices": self.devices(),
             "runtimes": self.runtimes(),

@@ -87,8 +87,8 @@ pub(super) fn in_container(roots: &Roots) -> bool {
         || ["/proc/1/cgroup", "/proc/self/cgroup"].iter().any(|f| parse::is_container_cgroup(&roots.text(f)))
 }
 
-/// The library a runtime stands on, where it is missing.
-pub(super) fn missing_library(roots: &Roots, runtime: &str) -> Option<Trouble> {
+/// The library that a runtime (`cuda`, `hip`, `wgpu`) stands on, where it is missing; Linux only, nothing is loaded.
+pub fn missing_library(roots: &Roots, runtime: &str) -> Option<Trouble> {
     if roots.os() != "linux" {
         return None;
     }

@@ -138,6 +138,14 @@ pub trait Gpu: Send + Sync {
     /// What it is.
     fn facts(&self) -> &Facts;
 
+    /// Whether the device is gone for good (driver reset, unplugged), so that it has to be opened anew.
+    fn is_lost(&self) -> bool {
+        false
+    }
+
+    /// Gives unused pooled memory back to the device.
+    fn trim(&self) {}
+
     /// A pooled storage buffer of at least `bytes` (rounded up to 16) with arbitrary content.
     fn allocate(&self, bytes: u64) -> Result<DeviceBuffer>;
 

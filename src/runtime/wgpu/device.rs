@@ -125,6 +125,14 @@ impl Gpu for WgpuDevice {
         &self.facts
     }
 
+    fn is_lost(&self) -> bool {
+        WgpuDevice::is_lost(self)
+    }
+
+    fn trim(&self) {
+        WgpuDevice::trim(self);
+    }
+
     fn allocate(&self, bytes: u64) -> Result<DeviceBuffer> {
         self.memory.allocate(&self.faults, &self.facts.limits, bytes)
     }
