@@ -1,5 +1,6 @@
 //! Multi-channel signal processing on any GPU or CPU, with scipy's names, defaults and accuracy.
 
+pub mod accelerator;
 pub mod design;
 pub mod error;
 #[cfg(feature = "cli")]

@@ -72,7 +72,7 @@ pub struct Facts {
 /// A pooled device buffer; dropping the last clone gives it back.
 #[derive(Clone)]
 pub struct DeviceBuffer {
-    /// Unique for the life of the process.
+    /// Unique among live buffers, and never that of another memory: a recycled buffer keeps its id.
     pub id: u64,
     /// Usable bytes.
     pub bytes: u64,
@@ -138,6 +138,14 @@ pub trait Gpu: Send + Sync {
     /// What it is.
     fn facts(&self) -> &Facts;
 
+    /// Whether the device is gone for good (driver reset, unplugged), so that it has to be opened anew.
+    fn is_lost(&self) -> bool {
+        false
+    }
+
+    /// Gives unused pooled memory back to the device.
+    fn trim(&self) {}
+
     /// A pooled storage buffer of at least `bytes` (rounded up to 16) with arbitrary content.
     fn allocate(&self, bytes: u64) -> Result<DeviceBuffer>;
 
@@ -147,6 +155,7 @@ pub trait Gpu: Send + Sync {
 
     /// Writes `bytes` bytes at `offset`: `fill` is handed the parts in order as `(position, memory)`, position counted
     /// from `offset`; memory is the device's own where it is mappable, else a staging ring. Every byte must be written.
+    /// `offset`, `bytes` and the parts' lengths are multiples of 4.
     fn write(&self, to: &DeviceBuffer, offset: u64, bytes: u64, fill: &mut dyn FnMut(u64, &mut [u8])) -> Result<()>;
 
     /// Reads like [`Gpu::write`] writes, after everything submitted before has finished.

@@ -3,7 +3,30 @@
 #[cfg(feature = "gpu")]
 mod array;
 #[cfg(feature = "gpu")]
+mod check;
+pub mod cpu;
+mod current;
+#[cfg(feature = "gpu")]
 pub mod gpu;
+mod machine;
+#[cfg(feature = "gpu")]
+#[doc(hidden)]
+pub mod null;
+#[cfg(feature = "gpu")]
+mod pack;
+mod select;
+mod selector;
+#[cfg(all(test, feature = "wgpu"))]
+pub(crate) mod testing;
+#[cfg(feature = "wgpu")]
+pub mod wgpu;
 
 #[cfg(feature = "gpu")]
 pub use array::{DeviceArray, Layout, Segment};
+pub use current::{
+    available, capabilities, current, describe, device_string, devices, gpu_active_backend, gpu_devices,
+    gpu_set_backend, is_cuda, is_gpu, neural_engines, report, resolve, resolve_device, set, supports_bfloat16,
+    supports_float16, supports_float64,
+};
+pub use select::{Target, VARIABLE};
+pub use selector::{Pick, Selector};
