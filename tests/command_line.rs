@@ -170,6 +170,21 @@ fn declared_defaults_are_json_and_names_are_unique() {
 }
 
 #[test]
+fn devices_are_listed_whatever_the_machine_has() {
+    let dir = tempfile::tempdir().unwrap();
+    let text = dspk(dir.path(), &["devices"]);
+    assert_eq!(text.status.code(), Some(0), "{}", String::from_utf8_lossy(&text.stderr));
+    let text = String::from_utf8(text.stdout).unwrap();
+    let json = dspk(dir.path(), &["devices", "--json"]);
+    let json: serde_json::Value = serde_json::from_slice(&json.stdout).unwrap();
+    let runtimes: Vec<_> = json["runtimes"].as_array().unwrap().iter().map(|r| r["name"].as_str().unwrap()).collect();
+    assert_eq!(runtimes, ["cuda", "hip", "wgpu", "cpu"]);
+    runtimes.iter().for_each(|r| assert!(text.contains(r), "{r}"));
+    let cpu = json["devices"].as_array().unwrap().iter().find(|d| d["runtime"] == "cpu").unwrap();
+    assert_eq!(cpu["usable"], true);
+}
+
+#[test]
 fn version_and_help_succeed() {
     let dir = tempfile::tempdir().unwrap();
     let version = dspk(dir.path(), &["--version"]);

@@ -24,6 +24,12 @@ struct Cli {
 enum Task {
     /// Run one operation on .npy files, or list the operations
     Op(Op),
+    /// Show the devices of this machine: what is found, what can be used, and what to do about the rest
+    Devices {
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
 }
 
 #[derive(Args)]
@@ -109,7 +115,13 @@ fn run(task: Task) -> Result<String, Failure> {
     match task {
         Task::Op(op) if op.list => Ok(if op.json { list_json() } else { list_text() }),
         Task::Op(op) => operate(op).map(|()| String::new()),
+        Task::Devices { json } => Ok(devices(json)),
     }
+}
+
+fn devices(as_json: bool) -> String {
+    let report = dspk::runtime::report(false);
+    if as_json { format!("{:#}\n", report.json(&[])) } else { report.text() }
 }
 
 /// A reader that has gone away (`dspk op --list | head -1`) is no error.
