@@ -119,6 +119,21 @@ fn times_that_are_none() {
     }
 }
 
+/// Where a damaged file cannot even be renamed, there is still one warning, and the result stays in memory.
+#[test]
+fn damage_that_cannot_be_moved_is_warned_about_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let cache = folder.path();
+    sound(cache);
+    let path = entry(cache);
+    fs::write(&path, b"damage").unwrap();
+    let aside = path.with_extension("json.damaged");
+    fs::create_dir_all(aside.join("in the way")).unwrap();
+    let said = meets(cache);
+    assert_eq!(said.len(), 1, "{said:?}");
+    assert_eq!(fs::read(&path).unwrap(), b"damage");
+}
+
 #[test]
 fn a_directory_in_its_place_keeps_the_result_in_memory() {
     let folder = tempfile::tempdir().unwrap();
@@ -163,10 +178,14 @@ fn a_winner_that_cannot_run_here_gives_way_to_the_next_with_one_warning() {
         let text = sound(cache).replace(from, to);
         fs::write(entry(cache), text).unwrap();
         let fake = Scripted::new("fir");
+        warnings(cache);
         let tuner = process(cache);
         let choices: Vec<usize> = (0..3).map(|_| tuner.choose(&fake, Policy::OnMiss).variant).collect();
         assert!(choices.iter().all(|&v| v == choices[0] && v < 3), "{choices:?}");
         assert_eq!(fake.timed(), 0);
+        let said = warnings(cache);
+        assert_eq!(said.len(), 1, "{said:?}");
+        assert!(said[0].contains(&entry(cache).display().to_string()), "{said:?}");
         assert_eq!(files(cache).iter().filter(|f| f.to_string_lossy().ends_with(".damaged")).count(), 0);
     }
 }
