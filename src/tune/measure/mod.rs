@@ -150,6 +150,10 @@ fn samples_needed(challengers: usize) -> u32 {
     samples
 }
 
+fn duration(seconds: f64) -> Duration {
+    Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)
+}
+
 /// The whole measurement ends without a result.
 struct Stop(String);
 
@@ -245,7 +249,7 @@ impl Race<'_> {
     fn prepare(&mut self) -> Result<(), Stop> {
         for variant in 0..self.tunable.variants().len() {
             if let Some(baseline) = self.lanes.first() {
-                let sample = Duration::from_secs_f64(baseline.readings[0] * f64::from(baseline.repeats));
+                let sample = duration(baseline.readings[0] * f64::from(baseline.repeats));
                 if !self.leaves_time(sample, self.challengers() + 1) {
                     self.untried.push(variant);
                     continue;
@@ -267,9 +271,9 @@ impl Race<'_> {
     fn enter(&self, variant: usize) -> Result<Lane, Refused> {
         verify(self.tunable, variant).map_err(|e| self.refusal("verification", e))?;
         self.check_time()?;
-        let before = self.clock.now();
-        self.launch(variant, 1).map_err(|e| self.refusal("launch", e))?;
-        let once = self.clock.now().saturating_sub(before);
+        // Its wall time is no measure: a tunable may compile, or check results, around its first run.
+        let reading = self.launch(variant, 1).map_err(|e| self.refusal("launch", e))?;
+        let once = if is_void(reading) { Duration::ZERO } else { duration(reading) };
         if self.lanes.is_empty() && !self.leaves_time(once, 1) {
             let text = format!("one run takes {once:.2?}: too long for a comparison within the budget");
             return Err(Refused::Stop(Stop(text)));

@@ -246,6 +246,15 @@ fn a_run_too_long_for_the_budget_is_given_up_after_one() {
 }
 
 #[test]
+fn absurd_readings_do_not_panic() {
+    for reading in [1e300, f64::MAX, f64::MIN_POSITIVE] {
+        let fake = Fake::scripted(3, move |_, _, before| Ok(if before % 3 == 0 { reading } else { 1e-3 }));
+        run(&fake);
+        run(&Fake::scripted(3, move |_, _, _| Ok(reading)));
+    }
+}
+
+#[test]
 fn a_stall_abandons_instead_of_settling() {
     let fake = Fake::scripted(2, |variant, repeats, before| {
         let stall = if variant == 1 && before == 4 { 5.0 } else { 0.0 };
