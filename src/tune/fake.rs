@@ -118,7 +118,7 @@ impl Tunable for Fake {
             timed[variant] - 1
         };
         let reading = (self.script)(variant, repeats, before)?;
-        self.clock.advance(if reading.is_finite() { reading.max(1e-6) } else { 1e-6 });
+        self.clock.advance(if reading.is_finite() { reading.clamp(1e-6, 1e3) } else { 1e-6 });
         Ok(reading)
     }
 }

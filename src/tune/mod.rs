@@ -15,6 +15,7 @@ mod fake;
 mod grid;
 mod measure;
 mod policy;
+mod slot;
 pub mod statistics;
 mod sweep;
 #[cfg(test)]

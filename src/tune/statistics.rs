@@ -7,6 +7,9 @@
 /// A win below this relative gain is not worth leaving the default for.
 pub const MIN_GAIN: f64 = 0.03;
 
+/// A win above this, and far above the noise, is believed without confirmation.
+const DECISIVE_GAIN: f64 = 0.15;
+
 /// Ratios a candidate needs before it can win.
 pub const MIN_READINGS: usize = 5;
 
@@ -59,6 +62,12 @@ impl Ratio {
     pub fn wins(&self) -> bool {
         self.readings >= MIN_READINGS && 1.0 - self.median > MIN_GAIN.max(2.0 * self.noise)
     }
+
+    /// Whether a win is so far above the noise that it needs no second look. (The best of several equal candidates looks
+    /// like a small win in up to one race of seven, hardly ever like one of this size.)
+    pub fn is_decisive(&self) -> bool {
+        self.wins() && 1.0 - self.median > DECISIVE_GAIN.max(8.0 * self.noise)
+    }
 }
 
 #[cfg(test)]
@@ -106,6 +115,14 @@ mod tests {
         assert!((noisy.noise - 0.06589).abs() < 1e-4);
         assert!(!noisy.wins());
         assert!(Ratio::of(&[0.88, 0.89, 0.9, 0.91, 0.92]).unwrap().wins());
+    }
+
+    #[test]
+    fn a_decisive_win_is_large_and_far_above_the_noise() {
+        assert!(Ratio::of(&[0.5; 5]).unwrap().is_decisive());
+        assert!(!Ratio::of(&[0.9; 5]).unwrap().is_decisive());
+        assert!(!Ratio::of(&[0.5; 4]).unwrap().is_decisive());
+        assert!(!Ratio::of(&[0.7, 0.75, 0.8, 0.85, 0.9]).unwrap().is_decisive());
     }
 
     #[test]

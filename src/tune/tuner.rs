@@ -5,13 +5,14 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use xxhash_rust::xxh3::Xxh3Default;
 
 use super::cache::{self, Candidate, Entry, Exclusion, Found, Location, Outcome, Rejection, Store, Turn};
 use super::measure::{Clock, HostClock, Measurement, Verdict, measure, verify};
+use super::slot::{Slot, Stage};
 use super::{Policy, Tunable};
 use crate::error::{Error, ErrorKind, Result};
 
@@ -84,140 +85,6 @@ pub enum Tuning {
     Busy,
 }
 
-/// What is known of one class.
-#[derive(Debug, Default)]
-struct State {
-    stage: Stage,
-    /// Variants worth using, best first.
-    merit: Vec<String>,
-    /// The variant that ought to be used, when that is known.
-    winner: Option<String>,
-    /// Variants that must not be used.
-    failed: Vec<String>,
-    /// `merit` is that of another class.
-    borrowed: bool,
-    /// The deviation from `winner` has been warned about.
-    warned: bool,
-    /// Measured under another driver, or not all variants were tried: `autotune` measures again.
-    incomplete: bool,
-    /// The entry's place is blocked: do not store.
-    blocked: bool,
-    /// Measured under [`Policy::Force`] in this process.
-    forced: bool,
-}
-
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-enum Stage {
-    /// Not looked up yet.
-    #[default]
-    New,
-    /// Looked up; no result of its own.
-    Absent,
-    /// The device is busy; look again then.
-    Waiting(Duration),
-    /// Tried in this process and given up.
-    Abandoned,
-    Settled,
-}
-
-impl State {
-    /// The best usable variant.
-    fn pick(&self, names: &[String]) -> Option<usize> {
-        let usable = |name: &&String| !self.failed.contains(name);
-        let legal = |name: &String| names.iter().position(|other| other == name);
-        self.merit.iter().filter(usable).find_map(legal).or_else(|| names.iter().position(|name| usable(&name)))
-    }
-
-    fn choice(&self, names: &[String]) -> Choice {
-        let origin = match self.stage {
-            Stage::Settled => Origin::Tuned,
-            Stage::Waiting(_) => Origin::Busy,
-            _ if self.borrowed => Origin::Nearest,
-            _ => Origin::Default,
-        };
-        Choice { variant: self.pick(names).unwrap_or(0), origin }
-    }
-
-    fn answers(&self, policy: Policy, clock: &dyn Clock) -> bool {
-        match self.stage {
-            Stage::Settled | Stage::Abandoned => policy != Policy::Force || self.forced,
-            Stage::Absent => policy == Policy::Cached,
-            Stage::Waiting(until) => clock.now() < until,
-            Stage::New => false,
-        }
-    }
-
-    /// Whether the variant picked is not the one that ought to be, for no known reason.
-    fn deviates(&self, picked: Option<&String>) -> bool {
-        !self.warned
-            && self.winner.as_ref().is_some_and(|winner| Some(winner) != picked && !self.failed.contains(winner))
-    }
-}
-
-#[derive(Debug, Default)]
-struct Slot {
-    state: RwLock<State>,
-    busy: AtomicBool,
-}
-
-/// The right to work on a slot.
-struct Claim<'a>(&'a AtomicBool);
-
-impl Drop for Claim<'_> {
-    fn drop(&mut self) {
-        self.0.store(false, Ordering::Release);
-    }
-}
-
-impl Slot {
-    fn read(&self) -> RwLockReadGuard<'_, State> {
-        self.state.read().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn write(&self) -> RwLockWriteGuard<'_, State> {
-        self.state.write().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn claim(&self) -> Option<Claim<'_>> {
-        (!self.busy.swap(true, Ordering::Acquire)).then(|| Claim(&self.busy))
-    }
-
-    fn answer(&self, tunable: &dyn Tunable, policy: Policy, clock: &dyn Clock) -> Option<Choice> {
-        let state = self.read();
-        if !state.answers(policy, clock) {
-            return None;
-        }
-        let names = tunable.variants();
-        let choice = state.choice(names);
-        if state.deviates(names.get(choice.variant)) {
-            drop(state);
-            self.warn(tunable, choice);
-        }
-        Some(choice)
-    }
-
-    #[cold]
-    fn warn(&self, tunable: &dyn Tunable, choice: Choice) {
-        let mut state = self.write();
-        if state.warned {
-            return;
-        }
-        state.warned = true;
-        log::warn!(
-            "the stored winner {:?} of {} {} cannot be used here (unknown, without evidence, or not legal for this \
-             problem); using {:?}",
-            state.winner.as_deref().unwrap_or_default(),
-            tunable.operation(),
-            tunable.class(),
-            tunable.variants().get(choice.variant).map_or("", String::as_str),
-        );
-    }
-
-    fn meanwhile(&self, tunable: &dyn Tunable) -> Choice {
-        Choice { origin: Origin::Busy, ..self.read().choice(tunable.variants()) }
-    }
-}
-
 /// Chooses, measures and remembers. One is shared by the process ([`super::shared`]); others can stand beside it.
 pub struct Tuner {
     settings: Settings,
@@ -269,13 +136,13 @@ impl Tuner {
             return Choice { variant, ..default };
         }
         let slot = self.slot(tunable);
-        if let Some(choice) = slot.answer(tunable, policy, &*self.clock) {
+        if let Some(choice) = self.answer(&slot, tunable, policy) {
             return choice;
         }
         let Some(claim) = slot.claim() else { return slot.meanwhile(tunable) };
         self.resolve(&slot, tunable, policy);
         drop(claim);
-        slot.answer(tunable, policy, &*self.clock).unwrap_or_else(|| slot.meanwhile(tunable))
+        self.answer(&slot, tunable, policy).unwrap_or_else(|| slot.meanwhile(tunable))
     }
 
     /// Notes that `variant` failed with `error` when it was run for real, and gives the next variant to try; `None` if
@@ -371,6 +238,37 @@ impl Tuner {
         }
         let state = slot.read();
         state.stage == Stage::Settled && !state.incomplete
+    }
+
+    /// The answer of a slot that has one.
+    fn answer(&self, slot: &Slot, tunable: &dyn Tunable, policy: Policy) -> Option<Choice> {
+        let state = slot.read();
+        if !state.answers(policy, &*self.clock) {
+            return None;
+        }
+        let names = tunable.variants();
+        let choice = state.choice(names);
+        if state.deviates(names.get(choice.variant)) {
+            drop(state);
+            self.warn(slot, tunable, choice);
+        }
+        Some(choice)
+    }
+
+    #[cold]
+    fn warn(&self, slot: &Slot, tunable: &dyn Tunable, choice: Choice) {
+        let mut state = slot.write();
+        if std::mem::replace(&mut state.warned, true) {
+            return;
+        }
+        let entry = self.store.path(tunable).unwrap_or_else(|| tunable.class().into());
+        log::warn!(
+            "the winner {:?} of tuning entry {} cannot be used here (unknown, without evidence, or not legal for this \
+             problem); using {:?}",
+            state.winner.as_deref().unwrap_or_default(),
+            entry.display(),
+            tunable.variants().get(choice.variant).map_or("", String::as_str),
+        );
     }
 
     fn slot(&self, tunable: &dyn Tunable) -> Arc<Slot> {
@@ -485,8 +383,9 @@ impl Tuner {
         }
         let used_up: Vec<String> = state.failed.clone();
         for (variant, _) in &measured.rejected {
-            if !state.failed.contains(&names[*variant]) {
-                state.failed.push(name(*variant));
+            let name = name(*variant);
+            if !state.failed.contains(&name) {
+                state.failed.push(name);
             }
         }
         match &measured.verdict {

@@ -123,8 +123,7 @@ impl Store {
                 Ok(entry) => return Found::Entry(Box::new(entry)),
             },
         };
-        set_aside(&path, &reason);
-        Found::Nothing
+        if set_aside(&path, &reason) { Found::Nothing } else { Found::Blocked }
     }
 
     /// The variants of the nearest stored class with the same recipe, best first; empty if there is none.
@@ -223,13 +222,15 @@ fn belongs(entry: &Entry, tunable: &dyn Tunable) -> bool {
     entry.device == tunable.device() && entry.operation == tunable.operation() && entry.class == tunable.class()
 }
 
-/// Renames a damaged file out of the way and says so: the one warning about it.
-fn set_aside(path: &Path, reason: &str) {
+/// Renames a damaged file out of the way and says so: the one warning about it. `false` = it is still there.
+fn set_aside(path: &Path, reason: &str) -> bool {
     let mut aside = path.as_os_str().to_owned();
     aside.push(".damaged");
-    let kept = match std::fs::rename(path, &aside) {
+    let renamed = std::fs::rename(path, &aside);
+    let kept = match &renamed {
         Ok(()) => format!("kept as {}", Path::new(&aside).display()),
         Err(e) => format!("it could not be renamed: {e}"),
     };
     log::warn!("tuning entry {} is damaged: {reason}; it is ignored ({kept})", path.display());
+    renamed.is_ok()
 }

@@ -5,8 +5,9 @@
 //! 2. Rounds: every candidate still in the race is sampled once, in an order that turns around each round, and the
 //!    default with them. What counts is the ratio to the default of the same round, so drift cancels.
 //! 3. After three rounds clear losers leave; then the field is halved every other round.
-//! 4. Evidence settles the result: five ratios and the rule of [`Ratio::wins`]. The wall budget never does: when it runs
-//!    out before five rounds the choice is abandoned. Candidates whose rounds would not fit are listed as untried.
+//! 4. Evidence settles the result: five ratios and the rule of [`Ratio::wins`]. The best of several equal candidates is
+//!    lucky by selection, so a win that is not decisive must win five more rounds against the default alone.
+//! 5. The wall budget settles nothing: when it runs out before five rounds the choice is abandoned. Candidates whose rounds would not fit are listed as untried.
 //!
 //! The time of a sample is the tunable's business; only the wall clock of the budget is read here, through [`Clock`], so
 //! that tests can script both.
@@ -120,6 +121,8 @@ pub(crate) fn measure(tunable: &dyn Tunable, clock: &dyn Clock, budget: Duration
         tunable,
         clock,
         deadline: start.saturating_add(budget),
+        grace: budget / 2,
+        winner: None,
         lanes: Vec::new(),
         rejected: Vec::new(),
         untried: Vec::new(),
@@ -145,6 +148,10 @@ fn samples_needed(challengers: usize) -> u32 {
         }
     }
     samples
+}
+
+fn duration(seconds: f64) -> Duration {
+    Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)
 }
 
 /// The whole measurement ends without a result.
@@ -179,6 +186,10 @@ struct Race<'a> {
     tunable: &'a dyn Tunable,
     clock: &'a dyn Clock,
     deadline: Duration,
+    /// What confirming a win may take beyond the deadline.
+    grace: Duration,
+    /// The lane that has won.
+    winner: Option<usize>,
     lanes: Vec<Lane>,
     rejected: Vec<(usize, String)>,
     untried: Vec<usize>,
@@ -192,13 +203,44 @@ impl Race<'_> {
             return Ok(());
         }
         while self.rounds < MAX_ROUNDS {
-            if !self.round()? {
+            let mut order: Vec<usize> = (0..self.lanes.len()).filter(|&lane| self.lanes[lane].alive).collect();
+            if self.rounds % 2 == 1 {
+                order.reverse();
+            }
+            if !self.round(&order)? {
                 break;
             }
             self.cut();
             if self.challengers() == 0 || (self.rounds as usize >= MIN_READINGS && self.is_clear()) {
                 break;
             }
+        }
+        self.confirm()
+    }
+
+    /// Names the winner, if there is one that stands.
+    fn confirm(&mut self) -> Result<(), Stop> {
+        let wins = |lane: usize| Ratio::of(&self.lanes[lane].ratios).filter(Ratio::wins).map(|ratio| (lane, ratio));
+        let best = (1..self.lanes.len())
+            .filter(|&lane| !self.is_rejected(self.lanes[lane].variant))
+            .filter_map(wins)
+            .min_by(|a, b| a.1.median.total_cmp(&b.1.median));
+        let Some((lane, ratio)) = best else { return Ok(()) };
+        if !ratio.is_decisive() {
+            self.deadline = self.deadline.saturating_add(self.grace);
+            let seen = self.lanes[lane].ratios.len();
+            for step in 0..MIN_READINGS {
+                let order = if step % 2 == 0 { [0, lane] } else { [lane, 0] };
+                if !self.round(&order)? {
+                    return Err(Stop("the budget ended before a win was confirmed".into()));
+                }
+            }
+            if !Ratio::of(&self.lanes[lane].ratios[seen..]).is_some_and(|fresh| fresh.wins()) {
+                return Ok(());
+            }
+        }
+        if !self.is_rejected(self.lanes[lane].variant) {
+            self.winner = Some(lane);
         }
         Ok(())
     }
@@ -207,7 +249,7 @@ impl Race<'_> {
     fn prepare(&mut self) -> Result<(), Stop> {
         for variant in 0..self.tunable.variants().len() {
             if let Some(baseline) = self.lanes.first() {
-                let sample = Duration::from_secs_f64(baseline.readings[0] * f64::from(baseline.repeats));
+                let sample = duration(baseline.readings[0] * f64::from(baseline.repeats));
                 if !self.leaves_time(sample, self.challengers() + 1) {
                     self.untried.push(variant);
                     continue;
@@ -229,9 +271,9 @@ impl Race<'_> {
     fn enter(&self, variant: usize) -> Result<Lane, Refused> {
         verify(self.tunable, variant).map_err(|e| self.refusal("verification", e))?;
         self.check_time()?;
-        let before = self.clock.now();
-        self.launch(variant, 1).map_err(|e| self.refusal("launch", e))?;
-        let once = self.clock.now().saturating_sub(before);
+        // Its wall time is no measure: a tunable may compile, or check results, around its first run.
+        let reading = self.launch(variant, 1).map_err(|e| self.refusal("launch", e))?;
+        let once = if is_void(reading) { Duration::ZERO } else { duration(reading) };
         if self.lanes.is_empty() && !self.leaves_time(once, 1) {
             let text = format!("one run takes {once:.2?}: too long for a comparison within the budget");
             return Err(Refused::Stop(Stop(text)));
@@ -288,14 +330,10 @@ impl Race<'_> {
         Ok(true)
     }
 
-    /// One sample of every lane alive. `Ok(false)` = the budget ended, but there is evidence enough to decide.
-    fn round(&mut self) -> Result<bool, Stop> {
-        let mut order: Vec<usize> = (0..self.lanes.len()).filter(|&lane| self.lanes[lane].alive).collect();
-        if self.rounds % 2 == 1 {
-            order.reverse();
-        }
+    /// One sample of each of these lanes, in this order. `Ok(false)` = the budget ended, but there is evidence enough to decide.
+    fn round(&mut self, order: &[usize]) -> Result<bool, Stop> {
         let mut readings = vec![f64::NAN; self.lanes.len()];
-        for lane in order {
+        for &lane in order {
             if self.clock.now() >= self.deadline {
                 if self.rounds as usize >= MIN_READINGS {
                     return Ok(false);
@@ -372,15 +410,8 @@ impl Race<'_> {
         if raced && baseline.ratios.is_empty() {
             return Verdict::Abandoned("the default gave no usable reading in any round".into());
         }
-        let best = self
-            .lanes
-            .iter()
-            .skip(1)
-            .filter(|lane| !self.is_rejected(lane.variant))
-            .filter_map(|lane| Ratio::of(&lane.ratios).filter(Ratio::wins).map(|ratio| (lane.variant, ratio.median)))
-            .min_by(|a, b| a.1.total_cmp(&b.1));
-        match best {
-            Some((variant, _)) => Verdict::Settled { variant, won: true },
+        match self.winner {
+            Some(lane) => Verdict::Settled { variant: self.lanes[lane].variant, won: true },
             None => Verdict::Settled { variant: baseline.variant, won: baseline.variant != 0 },
         }
     }
