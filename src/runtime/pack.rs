@@ -74,12 +74,11 @@ fn gather<T: Sample>(
 ) {
     for n in 0..count {
         let frame = &x.data()[row * x.channel_stride() + (column + n) * x.sample_stride()..];
-        if x.channel_stride() == 1
-            && let (TILE_ROWS, Some(frame)) = (rows, frame.first_chunk::<TILE_ROWS>())
-        {
-            (0..TILE_ROWS).for_each(|r| tile[r][n] = frame[r]);
-        } else {
-            (0..rows).for_each(|r| tile[r][n] = frame[r * x.channel_stride()]);
+        match frame.first_chunk::<TILE_ROWS>() {
+            Some(frame) if rows == TILE_ROWS && x.channel_stride() == 1 => {
+                tile.iter_mut().zip(frame).for_each(|(row, v)| row[n] = *v);
+            }
+            _ => tile[..rows].iter_mut().enumerate().for_each(|(r, row)| row[n] = frame[r * x.channel_stride()]),
         }
     }
 }
