@@ -241,6 +241,16 @@ mod tests {
     }
 
     #[test]
+    fn strided_rows_beyond_a_tile_come_back_whole() {
+        let gpu = null(64 << 10);
+        for (channels, samples) in [(64, 64), (65, 129), (130, 70), (1000, 17)] {
+            let i: Vec<i16> = (0..2 * channels * samples).map(|i| (i * 37 % 65_536) as u16 as i16).collect();
+            check(&gpu, View::interleaved(&i[..channels * samples], channels).unwrap().into());
+            check(&gpu, View::with_strides(&i, channels, samples, 2, 2 * channels).unwrap().into());
+        }
+    }
+
+    #[test]
     fn interleaved_integers_stay_as_they_are_and_padding_is_zero() {
         let gpu = null(1 << 20);
         let i: Vec<i16> = (1..=15).collect();

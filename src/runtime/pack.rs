@@ -11,8 +11,8 @@ use crate::signal::{Dtype, Sample, View, ViewMut};
 /// Bytes one task packs at least.
 const TASK_BYTES: usize = 256 << 10;
 
-/// Rows of a strided source packed together: as many as share its cache lines.
-const TILE_ROWS: usize = 16;
+/// Rows of a strided source packed together: two cache lines of an interleaved `i16` frame, so that few are fetched twice.
+const TILE_ROWS: usize = 64;
 /// Samples of a strided source packed together.
 const TILE_SAMPLES: usize = 64;
 
@@ -30,44 +30,78 @@ fn in_pieces(position: u64, part: &mut [u8], piece_bytes: usize, work: impl Fn(u
 /// else as they are.
 pub(super) fn planar<T: Sample>(x: View<'_, T>, pitch: usize, widen: bool, position: u64, part: &mut [u8]) {
     let size = if widen { size_of::<f32>() } else { size_of::<T>() };
-    let contiguous = x.sample_stride() == 1 || x.samples() <= 1;
-    let tile = if contiguous { pitch } else { TILE_SAMPLES };
-    let piece_bytes = if contiguous { TASK_BYTES } else { TASK_BYTES.max(TILE_ROWS * pitch * size) };
-    in_pieces(position, part, piece_bytes, |at, piece| {
-        let (first, end) = (at / size, (at + piece.len()) / size);
-        for column in (0..pitch).step_by(tile) {
-            for row in first / pitch..end.div_ceil(pitch) {
-                let from = (row * pitch + column).max(first);
-                let to = (row * pitch + pitch.min(column + tile)).min(end);
-                if from < to {
-                    let target = &mut piece[(from - first) * size..(to - first) * size];
-                    row_piece(x, row, from - row * pitch, widen, target);
+    if x.sample_stride() == 1 || x.samples() <= 1 {
+        in_pieces(position, part, TASK_BYTES, |at, piece| {
+            for row in at / size / pitch..(at + piece.len()).div_ceil(size * pitch) {
+                let Some((column, target)) = overlap(piece, at / size, size, row * pitch, pitch) else { continue };
+                let values = x.row(row).and_then(|v| v.get(column..)).unwrap_or(&[]);
+                copy(values, widen, target);
+            }
+        });
+    } else {
+        let bytes = TASK_BYTES.max(TILE_ROWS * pitch * size);
+        in_pieces(position, part, bytes, |at, piece| strided(x, pitch, widen, at, piece));
+    }
+}
+
+/// Packs a piece whose source has to be gathered: tile by tile, along the source's frames, through a tile in cache.
+fn strided<T: Sample>(x: View<'_, T>, pitch: usize, widen: bool, at: usize, piece: &mut [u8]) {
+    let size = if widen { size_of::<f32>() } else { size_of::<T>() };
+    let (first, end) = (at / size / pitch, (at + piece.len()).div_ceil(size * pitch).min(x.channels()));
+    let mut tile = [[T::default(); TILE_SAMPLES]; TILE_ROWS];
+    for group in (first..end).step_by(TILE_ROWS) {
+        let rows = TILE_ROWS.min(end - group);
+        for column in (0..pitch).step_by(TILE_SAMPLES) {
+            let count = TILE_SAMPLES.min(x.samples().saturating_sub(column));
+            gather(x, group, rows, column, count, &mut tile);
+            for (row, values) in (group..).zip(&tile[..rows]) {
+                let width = TILE_SAMPLES.min(pitch - column);
+                if let Some((skip, target)) = overlap(piece, at / size, size, row * pitch + column, width) {
+                    copy(&values[skip.min(count)..count], widen, target);
                 }
             }
         }
-    });
+    }
 }
 
-/// Packs samples of one row from `column` on, then zeros.
-fn row_piece<T: Sample>(x: View<'_, T>, row: usize, column: usize, widen: bool, target: &mut [u8]) {
+fn gather<T: Sample>(
+    x: View<'_, T>,
+    row: usize,
+    rows: usize,
+    column: usize,
+    count: usize,
+    tile: &mut [[T; TILE_SAMPLES]; TILE_ROWS],
+) {
+    for n in 0..count {
+        let frame = &x.data()[row * x.channel_stride() + (column + n) * x.sample_stride()..];
+        match frame.first_chunk::<TILE_ROWS>() {
+            Some(frame) if rows == TILE_ROWS && x.channel_stride() == 1 => {
+                tile.iter_mut().zip(frame).for_each(|(row, v)| row[n] = *v);
+            }
+            _ => tile[..rows].iter_mut().enumerate().for_each(|(r, row)| row[n] = frame[r * x.channel_stride()]),
+        }
+    }
+}
+
+/// The bytes of a piece (elements from `first` on) that belong to `len` elements from `start` on, and how many of those
+/// lie before the piece.
+fn overlap(piece: &mut [u8], first: usize, size: usize, start: usize, len: usize) -> Option<(usize, &mut [u8])> {
+    let end = (start + len).min(first + piece.len() / size);
+    let from = start.max(first);
+    (from < end).then(|| (from - start, &mut piece[(from - first) * size..(end - first) * size]))
+}
+
+/// Writes values, then zeros.
+fn copy<T: Sample>(values: &[T], widen: bool, target: &mut [u8]) {
     let size = if widen { size_of::<f32>() } else { size_of::<T>() };
-    let count = x.samples().saturating_sub(column).min(target.len() / size);
+    let count = values.len().min(target.len() / size);
     let (target, padding) = target.split_at_mut(count * size);
     padding.fill(0);
-    let values = match x.row(row) {
-        Some(values) if !widen => {
-            return target.copy_from_slice(bytemuck::cast_slice(&values[column..column + count]));
-        }
-        Some(values) => &values[column..],
-        None if count == 0 => return,
-        None => &x.data()[row * x.channel_stride() + column * x.sample_stride()..],
-    };
-    let stride = if x.samples() > 1 { x.sample_stride() } else { 1 };
-    let targets = target.chunks_exact_mut(size).enumerate();
     if widen {
-        targets.for_each(|(i, to)| to.copy_from_slice(&values[i * stride].to_f32().to_ne_bytes()));
+        let targets = target.as_chunks_mut::<{ size_of::<f32>() }>().0;
+        targets.iter_mut().zip(values).for_each(|(to, v)| *to = v.to_f32().to_ne_bytes());
     } else {
-        targets.for_each(|(i, to)| to.copy_from_slice(bytemuck::bytes_of(&values[i * stride])));
+        target.copy_from_slice(bytemuck::cast_slice(&values[..count]));
     }
 }
 

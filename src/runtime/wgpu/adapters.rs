@@ -291,7 +291,7 @@ mod tests {
 
     #[test]
     fn a_driver_that_hangs_or_dies_is_an_error() {
-        let e = start("asking", || std::thread::park()).unwrap().recv_timeout(Duration::from_millis(20));
+        let e = start("asking", std::thread::park).unwrap().recv_timeout(Duration::from_millis(20));
         assert_eq!(e, Err(RecvTimeoutError::Timeout));
         assert_eq!(within_probe_time("asking", || 7).unwrap(), 7);
         let e = within_probe_time("asking", || -> u32 { std::panic::resume_unwind(Box::new("driver")) }).unwrap_err();
