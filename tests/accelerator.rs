@@ -46,7 +46,8 @@ fn the_environment_chooses_strictly() {
 fn without_vulkan_drivers_the_cpu_is_chosen_and_wgpu_says_why() {
     let nowhere = [("VK_DRIVER_FILES", "/nonexistent"), ("VK_ICD_FILENAMES", "/nonexistent")];
     let text = run(&nowhere);
-    assert!(text.contains("chosen=Ok(\"cpu\")"), "{text}");
+    let others = runtime::available().iter().any(|name| !matches!(*name, "wgpu" | "cpu"));
+    assert!(others || text.contains("chosen=Ok(\"cpu\")"), "{text}");
     assert!(text.contains("not detected: ") || text.contains("detected, not usable: "), "{text}");
     if runtime::available().contains(&"wgpu") {
         let text = run(&[nowhere[0], nowhere[1], ("DSPK_RUNTIME", "wgpu")]);

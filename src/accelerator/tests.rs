@@ -247,6 +247,17 @@ fn a_closed_render_node_names_the_group() {
 }
 
 #[test]
+fn variables_that_hide_drivers_are_named() {
+    let env = |name: &str| (name == "VK_ICD_FILENAMES").then(|| "/none.json".to_owned());
+    let empty = Fake::new().vulkan();
+    let report = Report::build(&empty.roots().with_env(env), &wgpu(vec![]));
+    assert!(row(&report, "wgpu").note.contains("unset VK_ICD_FILENAMES"), "{}", row(&report, "wgpu").note);
+    let card = Fake::new().vulkan().amd().file("/dev/dri/renderD129", "");
+    let report = Report::build(&card.roots().with_env(env), &wgpu(vec![]));
+    assert!(record(&report, "wgpu").note.contains("VK_ICD_FILENAMES=/none.json"), "{}", record(&report, "wgpu").note);
+}
+
+#[test]
 fn one_card_through_two_runtimes_shares_its_identity() {
     let machine = Fake::new().vulkan().card("0000:01:00.0", "0x10de", "0x2684", "nvidia");
     let cuda = Found { backend: "cuda", identity: "00000000:01:00.0".into(), ..found(0, Class::Discrete, "RTX 4090") };
