@@ -198,7 +198,10 @@ fn unlisted(
             continue;
         }
         let trouble = match answer {
-            None => Trouble::NotCompiled { runtime },
+            None => match system::missing_library(roots, runtime) {
+                None => Trouble::NotCompiled { runtime },
+                Some(library) => Trouble::Said(format!("{}; besides, {library}", Trouble::NotCompiled { runtime })),
+            },
             Some(Findings { trouble: Some(said), .. }) => said.clone(),
             Some(_) => system::obstacle(roots, card, runtime),
         };

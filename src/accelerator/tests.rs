@@ -189,6 +189,7 @@ fn hardware_without_its_runtime_is_detected_and_says_how_to_build_it() {
         let device = record(&report, runtime);
         assert!(device.detected && !device.usable);
         assert!(device.note.contains(&format!("--features {feature}")), "{}", device.note);
+        assert!(device.note.contains("besides, the library lib"), "{}", device.note);
         assert!(row(&report, runtime).note.starts_with("detected, not usable"));
     }
 }

@@ -64,6 +64,7 @@ fn index(device: &Record) -> Result<usize> {
 }
 
 /// One probe for each GPU runtime of this build.
+#[cfg_attr(not(feature = "wgpu"), expect(unused_variables, reason = "only GPU runtimes keep listings"))]
 fn probes(refresh: bool) -> Vec<Arc<dyn Probe>> {
     vec![
         #[cfg(feature = "wgpu")]
