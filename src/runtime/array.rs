@@ -10,7 +10,7 @@ use std::sync::Arc;
 use super::gpu::{DeviceBuffer, Gpu, Limits};
 use super::pack::{self, Lie};
 use crate::error::{Error, ErrorKind, Result};
-use crate::signal::{Dtype, ROW_ALIGN, Signal, Source, View, ViewMut, pitch};
+use crate::signal::{Dtype, ROW_ALIGN, Sample, Signal, Source, View, ViewMut, pitch};
 
 /// Elements of a segment stay below this, so that kernels can count them in 32 bits, signed.
 const MAX_ELEMENTS: u64 = (1 << 31) - 1;
@@ -93,32 +93,29 @@ impl DeviceArray {
     /// copied as they are; other `i16` becomes planar `i16`.
     pub fn upload(gpu: &Arc<dyn Gpu>, x: Source<'_>) -> Result<Self> {
         match x {
-            Source::F32(v) => Self::upload_planar(gpu, v, |v| v),
+            Source::F32(v) => Self::upload_planar(gpu, v, Dtype::F32),
             Source::I16(v) if v.channels() > 1 && v.channel_stride() == 1 && v.sample_stride() == v.channels() => {
                 Self::upload_interleaved(gpu, v)
             }
-            Source::I16(v) => Self::upload_planar(gpu, v, |v| v),
+            Source::I16(v) => Self::upload_planar(gpu, v, Dtype::I16),
         }
     }
 
     /// Uploads as planar `f32`, widening on the host while it writes.
     pub fn upload_f32(gpu: &Arc<dyn Gpu>, x: Source<'_>) -> Result<Self> {
         match x {
-            Source::F32(v) => Self::upload_planar(gpu, v, |v| v),
-            Source::I16(v) => Self::upload_planar(gpu, v, f32::from),
+            Source::F32(v) => Self::upload_planar(gpu, v, Dtype::F32),
+            Source::I16(v) => Self::upload_planar(gpu, v, Dtype::F32),
         }
     }
 
-    fn upload_planar<T: crate::signal::Sample, O: crate::signal::Sample>(
-        gpu: &Arc<dyn Gpu>,
-        x: View<'_, T>,
-        convert: impl Fn(T) -> O + Sync,
-    ) -> Result<Self> {
-        let array = Self::empty(gpu, x.channels(), x.samples(), O::DTYPE, Layout::Planar)?;
+    /// Uploads as `dtype`: the view's own type, or `f32`.
+    fn upload_planar<T: Sample>(gpu: &Arc<dyn Gpu>, x: View<'_, T>, dtype: Dtype) -> Result<Self> {
+        let array = Self::empty(gpu, x.channels(), x.samples(), dtype, Layout::Planar)?;
         for s in &array.segments {
             let window = x.window(s.start, s.samples);
             gpu.write(&s.buffer, 0, s.buffer.bytes, &mut |position, part| {
-                pack::planar(window, s.pitch, position, part, &convert);
+                pack::planar(window, s.pitch, dtype != T::DTYPE, position, part);
             })?;
         }
         Ok(array)
@@ -240,6 +237,16 @@ mod tests {
                 check(&gpu, View::with_strides(&i, channels, half, samples, 2).unwrap().into());
                 check(&gpu, View::with_strides(&f[..1], channels, samples, 0, 0).unwrap().into());
             }
+        }
+    }
+
+    #[test]
+    fn strided_rows_beyond_a_tile_come_back_whole() {
+        let gpu = null(64 << 10);
+        for (channels, samples) in [(64, 64), (65, 129), (130, 70), (1000, 17)] {
+            let i: Vec<i16> = (0..2 * channels * samples).map(|i| (i * 37 % 65_536) as u16 as i16).collect();
+            check(&gpu, View::interleaved(&i[..channels * samples], channels).unwrap().into());
+            check(&gpu, View::with_strides(&i, channels, samples, 2, 2 * channels).unwrap().into());
         }
     }
 

@@ -11,7 +11,10 @@ pub(super) fn check_bindings(kernel: &Kernel, slices: &[Slice], limits: &Limits)
     }
     for (slice, binding) in slices.iter().zip(&kernel.bindings) {
         let (name, offset, bytes) = (&binding.name, slice.offset, slice.bytes);
-        if bytes == 0 || bytes % 4 != 0 || offset.checked_add(bytes).is_none_or(|end| end > slice.buffer.bytes) {
+        if bytes == 0
+            || !bytes.is_multiple_of(4)
+            || offset.checked_add(bytes).is_none_or(|end| end > slice.buffer.bytes)
+        {
             return fail(format!(
                 "binding {name} covers bytes {offset} + {bytes} of a buffer of {}; a part inside it, in multiples of 4 bytes, is needed",
                 slice.buffer.bytes
@@ -20,7 +23,7 @@ pub(super) fn check_bindings(kernel: &Kernel, slices: &[Slice], limits: &Limits)
         if bytes < binding.min_bytes {
             return fail(format!("binding {name} got {bytes} bytes, it needs at least {}", binding.min_bytes));
         }
-        if offset % limits.storage_alignment.max(4) != 0 {
+        if !offset.is_multiple_of(limits.storage_alignment.max(4)) {
             return fail(format!(
                 "binding {name} starts at byte {offset}, the device needs a multiple of {}",
                 limits.storage_alignment
@@ -55,7 +58,7 @@ pub(super) fn check_copy(
 ) -> Result<()> {
     let inside = |b: &DeviceBuffer, offset: u64| offset.checked_add(bytes).is_some_and(|end| end <= b.bytes);
     if from.id == to.id
-        || (from_offset | to_offset | bytes) % 4 != 0
+        || !(from_offset | to_offset | bytes).is_multiple_of(4)
         || !inside(from, from_offset)
         || !inside(to, to_offset)
     {
@@ -68,7 +71,7 @@ pub(super) fn check_copy(
 
 /// Checks a range of a transfer.
 pub(super) fn check_range(buffer: &DeviceBuffer, offset: u64, bytes: u64) -> Result<()> {
-    if (offset | bytes) % 4 != 0 || offset.checked_add(bytes).is_none_or(|end| end > buffer.bytes) {
+    if !(offset | bytes).is_multiple_of(4) || offset.checked_add(bytes).is_none_or(|end| end > buffer.bytes) {
         return Err(Error::internal(format!(
             "bytes {offset} + {bytes} of {buffer:?} cannot be transferred: multiples of 4 inside the buffer are needed"
         )));

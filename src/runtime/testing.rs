@@ -22,7 +22,7 @@ pub(crate) fn adapter_index() -> Option<usize> {
     None
 }
 
-/// `y = factor * x` over `count` values, 16 values a thread where `wide`, else 1: arguments `[count, factor bits, 0, 0]`.
+/// `y = factor * x` over `count` values, `per_thread` values a thread: arguments `[count, bits of factor, 0, 0]`.
 pub(crate) fn scale_kernel(per_thread: u32) -> Arc<Kernel> {
     let text = format!(
         "struct Arguments {{ count: u32, factor: f32, a: u32, b: u32 }}

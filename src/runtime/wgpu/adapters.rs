@@ -74,19 +74,21 @@ pub fn is_software_name(name: &str) -> bool {
 /// load, `None` where it does or none is needed (Metal, DX12).
 pub fn loader_note() -> Option<&'static str> {
     #[cfg(target_os = "linux")]
-    {
-        // SAFETY: the name is a C string; opening and closing the loader runs no code of ours.
-        let loaded = unsafe {
-            let handle = libc::dlopen(c"libvulkan.so.1".as_ptr(), libc::RTLD_LAZY | libc::RTLD_LOCAL);
-            !handle.is_null() && libc::dlclose(handle) == 0
-        };
-        if !loaded {
-            return Some(
-                "no Vulkan loader (libvulkan.so.1) found: install libvulkan1 (Debian, Ubuntu), vulkan-loader (Fedora) or vulkan-icd-loader (Arch), and the GPU's driver",
-            );
-        }
+    if !loads(c"libvulkan.so.1") {
+        return Some(
+            "no Vulkan loader (libvulkan.so.1) found: install libvulkan1 (Debian, Ubuntu), vulkan-loader (Fedora) or vulkan-icd-loader (Arch), and the GPU's driver",
+        );
     }
     None
+}
+
+#[cfg(target_os = "linux")]
+fn loads(library: &std::ffi::CStr) -> bool {
+    // SAFETY: the name is a C string; opening and closing a library by its system name runs no code of ours.
+    unsafe {
+        let handle = libc::dlopen(library.as_ptr(), libc::RTLD_LAZY | libc::RTLD_LOCAL);
+        !handle.is_null() && libc::dlclose(handle) == 0
+    }
 }
 
 /// Lists the adapters of Vulkan, Metal and DX12; an empty list is no error (see [`loader_note`]). The listing is made
@@ -281,8 +283,15 @@ mod tests {
     }
 
     #[test]
+    #[cfg(target_os = "linux")]
+    fn a_missing_loader_is_told_from_missing_drivers() {
+        assert!(loads(c"libc.so.6") && !loads(c"libno-such-loader.so.1"));
+        assert_eq!(loader_note().is_none(), loads(c"libvulkan.so.1"));
+    }
+
+    #[test]
     fn a_driver_that_hangs_or_dies_is_an_error() {
-        let e = start("asking", || std::thread::park()).unwrap().recv_timeout(Duration::from_millis(20));
+        let e = start("asking", std::thread::park).unwrap().recv_timeout(Duration::from_millis(20));
         assert_eq!(e, Err(RecvTimeoutError::Timeout));
         assert_eq!(within_probe_time("asking", || 7).unwrap(), 7);
         let e = within_probe_time("asking", || -> u32 { std::panic::resume_unwind(Box::new("driver")) }).unwrap_err();

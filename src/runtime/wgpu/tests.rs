@@ -216,7 +216,6 @@ fn what_the_pool_drops_is_released() {
     let stats = gpu.stats();
     assert!(stats.bind_groups > 30 && stats.kept_bind_groups < 10 && stats.idle_bytes <= 64 << 10, "{stats:?}");
     gpu.trim();
-    // What is left belongs to the self-test, whose output was pooled as well.
     assert_eq!((gpu.stats().idle_bytes, gpu.stats().kept_bind_groups), (0, 0));
 }
 
