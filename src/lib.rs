@@ -9,3 +9,4 @@ pub mod signal;
 pub mod tune;
 
 pub use error::{Error, ErrorKind, Result};
+pub use runtime::{gpu_active_backend, gpu_devices, gpu_set_backend};
