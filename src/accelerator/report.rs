@@ -198,7 +198,10 @@ fn unlisted(
             continue;
         }
         let trouble = match answer {
-            None => Trouble::NotCompiled { runtime },
+            None => match system::missing_library(roots, runtime) {
+                None => Trouble::NotCompiled { runtime },
+                Some(library) => Trouble::Said(format!("{}; besides, {library}", Trouble::NotCompiled { runtime })),
+            },
             Some(Findings { trouble: Some(said), .. }) => said.clone(),
             Some(_) => system::obstacle(roots, card, runtime),
         };
@@ -236,9 +239,10 @@ fn absent(roots: &Roots, runtime: &'static str, answer: Option<&Findings>) -> Tr
     if let Some(trouble) = system::missing_library(roots, runtime) {
         return trouble;
     }
+    let hidden = || system::hidden_drivers(roots).filter(|_| runtime == "wgpu");
     match answer {
         None => Trouble::NotCompiled { runtime },
-        Some(findings) => findings.trouble.clone().unwrap_or(Trouble::NothingFound {
+        Some(findings) => findings.trouble.clone().or_else(hidden).unwrap_or(Trouble::NothingFound {
             interface: match (runtime, roots.os()) {
                 ("cuda", _) => "CUDA",
                 ("hip", _) => "HIP",

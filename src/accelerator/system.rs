@@ -109,6 +109,14 @@ pub fn missing_library(roots: &Roots, runtime: &str) -> Option<Trouble> {
     (!present).then(|| Trouble::LibraryMissing { library: names[0].into(), remedy })
 }
 
+/// The variable that limits the Vulkan loader to certain drivers, if one is set.
+pub(super) fn hidden_drivers(roots: &Roots) -> Option<Trouble> {
+    ["VK_DRIVER_FILES", "VK_ICD_FILENAMES"].into_iter().find_map(|variable| {
+        let value = roots.env(variable).filter(|value| !value.trim().is_empty())?;
+        Some(Trouble::DriversHidden { variable, value })
+    })
+}
+
 /// What keeps a compiled-in runtime from a card it did not list, the first obstacle first.
 pub(super) fn obstacle(roots: &Roots, card: &Card, runtime: &str) -> Trouble {
     let interface = match runtime {
@@ -133,6 +141,9 @@ pub(super) fn obstacle(roots: &Roots, card: &Card, runtime: &str) -> Trouble {
     let version = roots.text("/sys/module/nvidia/version");
     if card.driver == "nvidia" && !version.is_empty() && parse::version(&version) < parse::version(NVIDIA_OLDEST) {
         return Trouble::DriverTooOld { have: version, need: NVIDIA_OLDEST };
+    }
+    if let Some(trouble) = hidden_drivers(roots).filter(|_| runtime == "wgpu") {
+        return trouble;
     }
     Trouble::NoInterface { vendor: card.vendor, driver: card.driver.clone(), interface }
 }

@@ -189,6 +189,7 @@ fn hardware_without_its_runtime_is_detected_and_says_how_to_build_it() {
         let device = record(&report, runtime);
         assert!(device.detected && !device.usable);
         assert!(device.note.contains(&format!("--features {feature}")), "{}", device.note);
+        assert!(device.note.contains("besides, the library lib"), "{}", device.note);
         assert!(row(&report, runtime).note.starts_with("detected, not usable"));
     }
 }
@@ -244,6 +245,17 @@ fn a_closed_render_node_names_the_group() {
     let note = &record(&report, "wgpu").note;
     assert!(note.contains("permission denied on /dev/dri/renderD129"), "{note}");
     assert!(note.contains("`sudo usermod -aG render $USER`, then log in again"), "{note}");
+}
+
+#[test]
+fn variables_that_hide_drivers_are_named() {
+    let env = |name: &str| (name == "VK_ICD_FILENAMES").then(|| "/none.json".to_owned());
+    let empty = Fake::new().vulkan();
+    let report = Report::build(&empty.roots().with_env(env), &wgpu(vec![]));
+    assert!(row(&report, "wgpu").note.contains("unset VK_ICD_FILENAMES"), "{}", row(&report, "wgpu").note);
+    let card = Fake::new().vulkan().amd().file("/dev/dri/renderD129", "");
+    let report = Report::build(&card.roots().with_env(env), &wgpu(vec![]));
+    assert!(record(&report, "wgpu").note.contains("VK_ICD_FILENAMES=/none.json"), "{}", record(&report, "wgpu").note);
 }
 
 #[test]

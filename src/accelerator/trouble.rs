@@ -61,6 +61,13 @@ pub enum Trouble {
         /// The interface, such as `Vulkan`.
         interface: &'static str,
     },
+    /// An environment variable keeps the Vulkan loader from looking for drivers, and those it names offer nothing.
+    DriversHidden {
+        /// The variable.
+        variable: &'static str,
+        /// Its value.
+        value: String,
+    },
     /// What a driver or a probe said itself.
     Said(String),
 }
@@ -129,6 +136,10 @@ impl fmt::Display for Trouble {
             Trouble::NothingFound { interface } => {
                 write!(f, "{interface} works but has no device to offer; install the driver of your GPU")
             }
+            Trouble::DriversHidden { variable, value } => write!(
+                f,
+                "{variable}={value} allows only those Vulkan drivers, and they offer no such device; unset {variable}"
+            ),
             Trouble::Said(text) => f.write_str(text),
         }
     }

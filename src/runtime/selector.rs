@@ -9,7 +9,7 @@ use crate::error::{Error, ErrorKind, Result};
 pub enum Pick {
     /// The best one.
     Best,
-    /// The one with this number in the listing.
+    /// The one with this number in the listing; digits alone are always a number, never part of a name.
     Index(usize),
     /// The best one whose identity is this, or whose name contains it (lower case).
     Named(String),

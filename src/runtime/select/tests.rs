@@ -282,7 +282,7 @@ fn devices_are_opened_once_and_shared_by_all_names_and_threads() {
     assert_eq!(resolver.machine.opened.load(Ordering::Relaxed), 0, "nothing opens before it is used");
     let barrier = Barrier::new(8);
     std::thread::scope(|scope| {
-        for name in ["wgpu", "auto", "gpu", "vulkan", "wgpu:2", "wgpu:7900", "", "WGPU"] {
+        for name in ["wgpu", "auto", "gpu", "vulkan", "wgpu:2", "wgpu:xtx", "", "WGPU"] {
             let (resolver, barrier) = (&resolver, &barrier);
             scope.spawn(move || {
                 barrier.wait();
