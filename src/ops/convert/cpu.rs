@@ -14,15 +14,15 @@ use super::plan::Scale;
 use crate::error::{Error, Result};
 use crate::ops::columns::{self, Columns};
 use crate::ops::{Shape, Variant};
-use crate::signal::{Buffer, Sample, Source, View, ViewMut};
+use crate::signal::{Sample, Source, View, ViewMut};
 use crate::simd::lanes::{self, Frame, LANES};
-use crate::simd::{self, Kernel, Level, prefetch, stream};
+use crate::simd::{self, Kernel, Level, prefetch, stream, transpose};
 
 /// The ways to convert at `shape`, the default first: `tile` frames at a time, `stream` = stores past the cache.
 pub fn variants(shape: Shape) -> Vec<Variant> {
     let bytes = shape.channels.saturating_mul(shape.samples).saturating_mul(size_of::<f32>());
     let stream = u32::from(stream::pays(bytes));
-    [(128, stream), (128, 1 - stream), (64, stream), (256, stream)]
+    [(64, stream), (64, 1 - stream), (32, stream), (128, stream)]
         .map(|(tile, stream)| Variant::new("tiles", &[("tile", tile), ("stream", stream)]))
         .to_vec()
 }
@@ -58,9 +58,10 @@ fn run_at(
     };
     let windows = columns::split(&mut y, tile);
     match windows.len() {
-        0 | 1 => windows.into_iter().try_for_each(one),
-        _ => windows.into_par_iter().try_for_each(one),
+        0 | 1 => windows.into_iter().for_each(one),
+        _ => windows.into_par_iter().for_each(one),
     }
+    Ok(())
 }
 
 /// What there is to compute.
@@ -174,10 +175,10 @@ struct Task<'a, T> {
 }
 
 impl<T: Load> Kernel for Task<'_, T> {
-    type Output = Result<()>;
+    type Output = ();
 
     #[inline(always)]
-    fn run<S: Simd>(mut self, simd: S) -> Result<()> {
+    fn run<S: Simd>(mut self, simd: S) {
         let range = self.y.range();
         let x = self.x.window(range.start, range.len());
         if x.row(0).is_some() {
@@ -186,21 +187,21 @@ impl<T: Load> Kernel for Task<'_, T> {
                 convert_row(simd, factors, x.row(c).unwrap_or(&[]), row, self.streamed);
             }
         } else {
-            let mut frames = Buffer::<Frame>::dirty(self.tile)?;
+            let mut frames = [[0.0; LANES]; LANES];
             for start in (0..range.len()).step_by(self.tile) {
                 let tile = x.window(start, self.tile);
-                let frames = &mut frames[..tile.samples().next_multiple_of(LANES)];
                 for (group, rows) in self.y.rows.chunks_mut(LANES).enumerate() {
-                    let first = group * LANES;
-                    load_frames(simd, self.scaling.lanes(simd, first), &tile, first, rows.len(), frames);
-                    lanes::unpack(simd, start, frames, rows, self.streamed);
+                    let factors = self.scaling.lanes(simd, group * LANES);
+                    for at in (0..tile.samples()).step_by(LANES) {
+                        load_frames(simd, factors, &tile, (group * LANES, rows.len()), at, &mut frames);
+                        store_frames(simd, &frames, rows, start + at, self.streamed);
+                    }
                 }
             }
         }
         if self.streamed {
             stream::fence();
         }
-        Ok(())
     }
 }
 
@@ -221,37 +222,46 @@ fn convert_row<S: Simd, T: Load>(simd: S, factors: Factors<S>, x: &[T], y: &mut 
     y_rest.copy_from_slice(&last[..y_rest.len()]);
 }
 
-/// Fills the frames of channels `first .. first + count` with scaled values; what lies past the end of `x` is never used.
+/// Fills `frames` with scaled values of `channels` (first, count) from sample `start` on, as far as `x` reaches.
 #[inline(always)]
 fn load_frames<S: Simd, T: Load>(
     simd: S,
     factors: Factors<S>,
     x: &View<'_, T>,
-    first: usize,
-    count: usize,
-    frames: &mut [Frame],
+    channels: (usize, usize),
+    start: usize,
+    frames: &mut [Frame; LANES],
 ) {
     let (data, stride, step) = (x.data(), x.sample_stride(), x.channel_stride());
-    let base = first * step;
-    for (n, frame) in frames.iter_mut().enumerate().take(x.samples()) {
-        let at = base + n * stride;
+    let (base, count) = (channels.0 * step, LANES.min(x.samples() - start));
+    for (n, frame) in frames[..count].iter_mut().enumerate() {
+        let at = base + (start + n) * stride;
         let mut gathered = [T::default(); LANES];
         let values = match data[at..].first_chunk::<LANES>() {
             Some(values) if step == 1 => values,
             _ => {
-                gathered.iter_mut().take(count).enumerate().for_each(|(i, v)| *v = data[at + i * step]);
+                gathered.iter_mut().take(channels.1).enumerate().for_each(|(i, v)| *v = data[at + i * step]);
                 &gathered
             }
         };
-        prefetch(data, at + frames_ahead(stride));
+        prefetch(data, at + stride * AHEAD);
         factors.apply(T::load(simd, values)).store_array(frame);
     }
 }
 
-/// How far ahead of the frame being read the cache is asked for another.
+/// How many frames ahead of the one being read the cache is asked for another.
+const AHEAD: usize = 32;
+
+/// Writes 16 frames to samples `start ..` of up to 16 rows, as far as they reach.
 #[inline(always)]
-fn frames_ahead(stride: usize) -> usize {
-    stride * 24
+fn store_frames<S: Simd>(simd: S, frames: &[Frame; LANES], rows: &mut [&mut [f32]], start: usize, streamed: bool) {
+    if let Ok(rows) = <&mut [&mut [f32]; LANES]>::try_from(&mut *rows)
+        && start + LANES <= rows[0].len()
+    {
+        let mut lines = rows.each_mut().map(|row| &mut row[start..start + LANES].as_chunks_mut::<LANES>().0[0]);
+        return transpose::block(simd, &frames.each_ref(), &mut lines, streamed);
+    }
+    lanes::unpack(simd, start, frames, rows, streamed);
 }
 
 #[cfg(test)]

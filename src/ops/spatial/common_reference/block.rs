@@ -5,6 +5,7 @@
 //! [`crate::simd::select`]; small neighbourhoods may use a sorting network instead. A NaN shows in the sum that either
 //! operator takes anyway; only then are columns looked at for what to leave out.
 
+use bytemuck::Zeroable;
 use fearless_simd::{Simd, f32x16, f64x8, i16x16, i16x32, i32x16, mask32x16, prelude::*};
 
 use super::plan::{NanPolicy, Operator, Plan};
@@ -116,6 +117,10 @@ pub(super) trait Element: Sample {
 
     /// The values of a row.
     fn values(row: &mut Self::Block) -> &mut [Self];
+    /// A row of the first values, zeros where there are too few.
+    fn row<T: Sample>(values: &[T]) -> Self::Block
+    where
+        Self: From<T>;
     /// The references, 16 columns at a time.
     fn pairs(reference: &Self::Reference) -> &[Pair];
     /// 16 values of a row.
@@ -147,6 +152,22 @@ pub(super) trait Element: Sample {
     }
 }
 
+/// The first values, zeros where there are fewer than a block has columns. A whole row of the block's own type is one
+/// copy of known length: element by element, the compiler was seen to store single floats.
+#[inline(always)]
+fn fill<T: Sample, E: Element + From<T>>(values: &[T]) -> E::Block {
+    if T::DTYPE == E::DTYPE
+        && let Some(whole) = values.get(..E::COLUMNS)
+    {
+        return bytemuck::pod_read_unaligned(bytemuck::cast_slice(whole));
+    }
+    let mut row = E::Block::zeroed();
+    for (r, &v) in E::values(&mut row).iter_mut().zip(values) {
+        *r = E::from(v);
+    }
+    row
+}
+
 impl Element for f32 {
     const COLUMNS: usize = LANES;
     type Block = [f32; LANES];
@@ -155,6 +176,14 @@ impl Element for f32 {
     #[inline(always)]
     fn values(row: &mut Self::Block) -> &mut [f32] {
         row
+    }
+
+    #[inline(always)]
+    fn row<T: Sample>(values: &[T]) -> Self::Block
+    where
+        Self: From<T>,
+    {
+        fill::<T, Self>(values)
     }
 
     #[inline(always)]
@@ -265,6 +294,14 @@ impl Element for i16 {
     #[inline(always)]
     fn values(row: &mut Self::Block) -> &mut [i16] {
         row
+    }
+
+    #[inline(always)]
+    fn row<T: Sample>(values: &[T]) -> Self::Block
+    where
+        Self: From<T>,
+    {
+        fill::<T, Self>(values)
     }
 
     #[inline(always)]

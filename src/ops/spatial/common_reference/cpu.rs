@@ -17,7 +17,7 @@ use crate::ops::columns::{self, Columns};
 use crate::ops::{Shape, Variant};
 use crate::signal::{Buffer, Sample, Source, View, ViewMut};
 use crate::simd::select::{LANES, NETWORK_ROWS};
-use crate::simd::{self, Kernel, Level, stream};
+use crate::simd::{self, Kernel, Level, prefetch, stream};
 
 /// Most rows whose 16-bit values [`Element`] can count in 16 bits.
 const MAX_WIDE_ROWS: usize = i16::MAX as usize;
@@ -110,9 +110,8 @@ impl<T: Sample, E: Element + From<T>> Kernel for Task<'_, T, E> {
             }
             let at = start - range.start;
             for (c, row) in self.y.rows.iter_mut().enumerate() {
-                let values = packed[c..].iter().step_by(channels);
-                let references = references[work.part_of(c)..].iter().step_by(parts);
-                subtract::<S, E>(simd, values.zip(references), &mut row[at..at + len], streamed);
+                let references = &references[work.part_of(c)..];
+                subtract::<S, E>(simd, &packed[c..], channels, references, parts, &mut row[at..at + len], streamed);
             }
         }
         if streamed {
@@ -126,58 +125,65 @@ impl<T: Sample, E: Element + From<T>> Kernel for Task<'_, T, E> {
 #[inline(always)]
 fn pack<T: Sample, E: Element + From<T>>(x: &View<'_, T>, blocks: &mut [E::Block]) {
     let (channels, samples) = (x.channels(), x.samples());
-    if samples % E::COLUMNS > 0 {
-        let last = blocks.len() - channels;
-        blocks[last..].iter_mut().for_each(|b| E::values(b).fill(E::default()));
-    }
-    if x.channel_stride() == 1 && channels > 1 && x.sample_stride() != 1 {
-        for n in 0..samples {
-            let first = n / E::COLUMNS * channels;
-            let frame = &x.data()[n * x.sample_stride()..][..channels];
-            for (block, &v) in blocks[first..][..channels].iter_mut().zip(frame) {
-                E::values(block)[n % E::COLUMNS] = E::from(v);
+    if x.sample_stride() == 1 {
+        for c in 0..channels {
+            let row = &x.data()[c * x.channel_stride()..];
+            for i in 0..samples.div_ceil(E::COLUMNS) {
+                let at = i * E::COLUMNS;
+                // The same row of the tile after this one: too far away for the hardware to foresee.
+                prefetch(row, at + samples);
+                blocks[i * channels + c] = E::row(&row[at..samples.min(at + E::COLUMNS)]);
             }
         }
         return;
     }
-    for c in 0..channels {
-        match x.row(c) {
-            Some(row) => {
-                for (block, piece) in blocks[c..].iter_mut().step_by(channels).zip(row.chunks(E::COLUMNS)) {
-                    E::values(block).iter_mut().zip(piece).for_each(|(b, &v)| *b = E::from(v));
-                }
+    if samples % E::COLUMNS > 0 {
+        let last = blocks.len() - channels;
+        for block in &mut blocks[last..] {
+            E::values(block).fill(E::default());
+        }
+    }
+    for n in 0..samples {
+        let (block, lane) = (&mut blocks[n / E::COLUMNS * channels..][..channels], n % E::COLUMNS);
+        let frame = &x.data()[n * x.sample_stride()..];
+        if x.channel_stride() == 1 {
+            for (b, &v) in block.iter_mut().zip(frame) {
+                E::values(b)[lane] = E::from(v);
             }
-            None => {
-                for (i, block) in blocks[c..].iter_mut().step_by(channels).enumerate() {
-                    let first = i * E::COLUMNS;
-                    let lanes = E::values(block).iter_mut().take(samples - first).enumerate();
-                    lanes.for_each(|(lane, b)| *b = E::from(x.get(c, first + lane)));
-                }
+        } else {
+            for (c, b) in block.iter_mut().enumerate() {
+                E::values(b)[lane] = E::from(frame[c * x.channel_stride()]);
             }
         }
     }
 }
 
-/// One channel of a tile, less its references.
+/// One channel of a tile, less its references. Its rows are `channels` apart in `blocks`, its references `parts` apart.
 #[inline(always)]
-fn subtract<'a, S: Simd, E: Element>(
+fn subtract<S: Simd, E: Element>(
     simd: S,
-    blocks: impl Iterator<Item = (&'a E::Block, &'a E::Reference)>,
+    blocks: &[E::Block],
+    channels: usize,
+    references: &[E::Reference],
+    parts: usize,
     row: &mut [f32],
     streamed: bool,
 ) {
-    for ((block, reference), piece) in blocks.zip(row.chunks_mut(E::COLUMNS)) {
-        let pairs: &[Pair] = E::pairs(reference);
-        for (i, (out, pair)) in piece.chunks_mut(LANES).zip(pairs).enumerate() {
-            let v: f32x16<S> = E::widen(simd, block, i);
-            let v = v - f32x16::load_array_ref(simd, &pair.value) - f32x16::load_array_ref(simd, &pair.rest);
-            match <&mut [f32; LANES]>::try_from(&mut *out) {
-                Ok(out) if streamed => stream::store(simd, v, out),
-                Ok(out) => v.store_array(out),
-                Err(_) => out.copy_from_slice(&v.to_array()[..out.len()]),
-            }
+    let per_block = E::COLUMNS / LANES;
+    let (lines, rest) = row.as_chunks_mut::<LANES>();
+    let mut last = [0.0; LANES];
+    for (k, line) in lines.iter_mut().chain((!rest.is_empty()).then_some(&mut last)).enumerate() {
+        let (i, half) = (k / per_block, k % per_block);
+        let pair: &Pair = &E::pairs(&references[i * parts])[half];
+        let v: f32x16<S> = E::widen(simd, &blocks[i * channels], half);
+        let v = v - f32x16::load_array_ref(simd, &pair.value) - f32x16::load_array_ref(simd, &pair.rest);
+        if streamed {
+            stream::store(simd, v, line);
+        } else {
+            v.store_array(line);
         }
     }
+    rest.copy_from_slice(&last[..rest.len()]);
 }
 
 #[cfg(test)]
