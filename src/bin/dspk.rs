@@ -145,6 +145,10 @@ fn operate(op: Op) -> Result<(), Failure> {
     let params = Params::parse(&params_text(&op.params)?)?.with_loader(npy::read);
     command.check(&params)?;
     check_output(&output)?;
+    if let Some(name) = &op.runtime {
+        // A named runtime is strict, also where the operation turns out not to need it.
+        dspk::runtime::resolve(Some(name))?;
+    }
     let inputs = op.input.iter().map(|path| npy::read(path)).collect::<Result<_, _>>()?;
     let outputs = command.call(Request { inputs, params, runtime: op.runtime })?;
     Ok(write_outputs(&output, &outputs)?)
