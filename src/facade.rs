@@ -76,6 +76,26 @@ pub fn autotune(runtime: Option<&str>, channels: &[usize], samples: &[usize]) ->
     autotune_with(&options, &mut |_| ())
 }
 
+/// The device report, seen from `accelerator`.
+pub mod accelerator {
+    use crate::accelerator::{Capability, Operation};
+    pub use crate::runtime::resolve_device as resolve;
+    pub use crate::runtime::{
+        describe, device_string, devices, is_cuda, is_gpu, neural_engines, report, supports_bfloat16, supports_float16,
+        supports_float64,
+    };
+    /// What the device that calls use now does with each operation of this build.
+    pub fn capabilities_now() -> Vec<Capability> {
+        crate::runtime::capabilities(&operations())
+    }
+
+    /// The operations of this build, as the report needs them.
+    pub fn operations() -> Vec<Operation> {
+        let of = |e: &super::Entry| Operation { name: e.command.name.into(), gpu: true, ..Default::default() };
+        super::registry::registry().iter().map(of).collect()
+    }
+}
+
 fn chosen(names: &[String]) -> Result<Vec<&'static Entry>> {
     if names.is_empty() {
         return Ok(registry::registry().iter().collect());

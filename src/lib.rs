@@ -49,3 +49,4 @@ mod simd;
 pub mod tune;
 
 pub use error::{Error, ErrorKind, Result};
+pub use runtime::{gpu_active_backend, gpu_devices, gpu_set_backend};

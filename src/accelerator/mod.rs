@@ -35,3 +35,7 @@ pub use report::Report;
 pub use roots::Roots;
 pub use system::missing_library;
 pub use trouble::Trouble;
+pub use crate::facade::accelerator::{
+    capabilities_now, describe, device_string, devices, is_cuda, is_gpu, neural_engines, operations, report, resolve,
+    supports_bfloat16, supports_float16, supports_float64,
+};

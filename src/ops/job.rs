@@ -97,14 +97,6 @@ impl<'a> Job<'a> {
         Job { problem, target, shape, input, class, device, variants, names, timed: OnceCell::new(), proven }
     }
 
-    pub(crate) fn problem(&self) -> &dyn Problem {
-        self.problem
-    }
-
-    pub(crate) fn len(&self) -> usize {
-        self.variants.len()
-    }
-
     pub(crate) fn variant(&self, index: usize) -> Result<&Variant> {
         self.variants.get(index).ok_or_else(|| {
             Error::new(

@@ -45,6 +45,26 @@ pub fn resolve(argument: Option<&str>) -> Result<Target> {
     Ok(CHOICE.resolve(argument)?.target)
 }
 
+/// A GPU by name (as for [`set`]), opened on first use and shared: what device arrays are made on.
+///
+/// # Errors
+/// As [`resolve`], and [`ErrorKind::InvalidArgument`] for a name that means the CPU.
+///
+/// ```no_run
+/// use dspk::runtime::DeviceArray;
+/// use dspk::signal::View;
+/// let gpu = dspk::runtime::device("wgpu")?;
+/// let x = DeviceArray::upload(&gpu, View::new(&[1.0f32, 2.0], 1, 2)?.into())?;
+/// # Ok::<(), dspk::Error>(())
+/// ```
+#[cfg(feature = "gpu")]
+pub fn device(name: &str) -> Result<Arc<dyn super::gpu::Gpu>> {
+    match resolve(Some(name))? {
+        Target::Gpu(gpu) => Ok(gpu),
+        Target::Cpu => Err(Error::invalid(format!("'{name}' is the CPU here; name a GPU runtime: {}", available().join(", ")))),
+    }
+}
+
 /// The device report of this machine, made on first use; `refresh` looks again.
 pub fn report(refresh: bool) -> Arc<Report> {
     match refresh {

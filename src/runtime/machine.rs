@@ -64,11 +64,15 @@ fn index(device: &Record) -> Result<usize> {
 }
 
 /// One probe for each GPU runtime of this build.
+#[cfg(feature = "wgpu")]
 fn probes(refresh: bool) -> Vec<Arc<dyn Probe>> {
-    vec![
-        #[cfg(feature = "wgpu")]
-        Arc::new(WgpuProbe { refresh }),
-    ]
+    vec![Arc::new(WgpuProbe { refresh })]
+}
+
+/// This build has no GPU runtime.
+#[cfg(not(feature = "wgpu"))]
+fn probes(_refresh: bool) -> Vec<Arc<dyn Probe>> {
+    Vec::new()
 }
 
 #[cfg(feature = "wgpu")]

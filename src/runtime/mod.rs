@@ -23,6 +23,9 @@ pub mod wgpu;
 
 #[cfg(feature = "gpu")]
 pub use array::{DeviceArray, Layout, Segment};
+pub use crate::facade::{autotune, autotune_with};
+#[cfg(feature = "gpu")]
+pub use current::device;
 pub use current::{
     available, capabilities, current, describe, device_string, devices, gpu_active_backend, gpu_devices,
     gpu_set_backend, is_cuda, is_gpu, neural_engines, report, resolve, resolve_device, set, supports_bfloat16,

@@ -128,7 +128,8 @@ impl Problem for Convert {
     }
 
     fn reference_of(&self, x: Source<'_>, channel: usize) -> Result<Vec<f64>> {
-        Ok(reference::run(&self.gain.of(channel), &self.offset.of(channel), x))
+        let (gain, offset) = (Scale::One(self.gain.at(channel)), Scale::One(self.offset.at(channel)));
+        Ok(reference::run(&gain, &offset, x))
     }
 
     fn tolerance(&self) -> Tolerance {

@@ -11,7 +11,26 @@ pub enum Scale {
     PerChannel(Vec<f64>),
 }
 
+/// A factor of 1 for all channels.
+impl Default for Scale {
+    fn default() -> Self {
+        Scale::One(1.0)
+    }
+}
+
 impl Scale {
+    /// Whether every value is finite; `name` is the parameter's.
+    pub fn check_finite(&self, name: &str) -> Result<()> {
+        let values = match self {
+            Scale::One(value) => std::slice::from_ref(value),
+            Scale::PerChannel(values) => values,
+        };
+        match values.iter().position(|v| !v.is_finite()) {
+            Some(i) => Err(Error::invalid(format!("{name}[{i}] is {}; every value must be finite", values[i]))),
+            None => Ok(()),
+        }
+    }
+
     /// Whether there is a value for each of `channels` channels; `name` is the parameter's.
     pub fn check(&self, name: &str, channels: usize) -> Result<()> {
         match self {

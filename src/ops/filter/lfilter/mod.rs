@@ -12,6 +12,8 @@ pub(crate) mod command;
 pub mod cpu;
 #[cfg(feature = "gpu")]
 pub mod gpu;
+mod kernel;
+mod plan;
 pub mod reference;
 
 /// Filters every channel with an FIR filter, from zero state, on the current runtime.

@@ -17,6 +17,17 @@ pub(super) enum Form {
     BandPass,
 }
 
+impl Form {
+    /// Its name, fit for a file name.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Form::General => "general",
+            Form::UnitEnds => "unit-ends",
+            Form::BandPass => "band-pass",
+        }
+    }
+}
+
 /// A cascade in one form.
 #[derive(Debug, Clone)]
 pub(super) struct Cascade {

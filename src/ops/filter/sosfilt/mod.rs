@@ -16,7 +16,10 @@ pub(crate) mod command;
 pub mod cpu;
 #[cfg(feature = "gpu")]
 pub mod gpu;
+mod form;
+mod kernel;
 pub mod reference;
+mod transition;
 
 /// Filters every channel with a cascade of second-order sections, from zero state, on the current runtime.
 ///
@@ -175,7 +178,7 @@ impl Problem for SosFilter {
     }
 
     fn class(&self) -> String {
-        format!("sections{}-{}", self.sos.sections().len(), cpu::structure(self.sos.sections()))
+        format!("sections{}-{}", self.sos.len(), form::Cascade::cheapest(self.sos.sections(), false).form.name())
     }
 
     fn accepts(&self, dtype: crate::signal::Dtype) -> bool {

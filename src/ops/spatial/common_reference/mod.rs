@@ -11,6 +11,7 @@ use crate::ops::problem::{Locality, Problem, Shape, State, Tolerance, Variant};
 use crate::signal::{Signal, Source, ViewMut};
 
 pub(crate) mod command;
+mod block;
 pub mod cpu;
 #[cfg(feature = "gpu")]
 pub mod gpu;

@@ -3,11 +3,12 @@
 use crate::error::{Error, ErrorKind, Result};
 
 /// What the reference of a channel is, across its source channels.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Operator {
     /// numpy's `mean`.
     Mean,
     /// numpy's `median`: the average of the two middle values for an even number of channels.
+    #[default]
     Median,
 }
 
@@ -105,6 +106,18 @@ impl Plan {
     /// What a NaN does.
     pub fn nan_policy(&self) -> NanPolicy {
         self.nan_policy
+    }
+
+    /// What of the parameters decides which variant is best, fit for a file name.
+    pub(crate) fn class(&self) -> String {
+        let omit = if self.nan_policy == NanPolicy::Omit { "-omit" } else { "" };
+        let form = match &self.form {
+            Form::All if self.exclude.is_empty() => String::new(),
+            Form::All => "-exclude".into(),
+            Form::Groups(groups) => format!("-groups{}", groups.len().next_power_of_two()),
+            Form::Radius(_, outer) => format!("-radius{}", outer.saturating_add(1).checked_next_power_of_two().unwrap_or(0)),
+        };
+        format!("{}{omit}{form}", self.operator.name())
     }
 
     /// The channel lists for a recording of `channels` channels.
