@@ -120,8 +120,8 @@ fn run(task: Task) -> Result<String, Failure> {
 }
 
 fn devices(as_json: bool) -> String {
-    let report = dspk::runtime::report(false);
-    if as_json { format!("{:#}\n", report.json(&[])) } else { report.text() }
+    let report = dspk::accelerator::report(false);
+    if as_json { format!("{:#}\n", report.json(&dspk::accelerator::operations())) } else { report.text() }
 }
 
 /// A reader that has gone away (`dspk op --list | head -1`) is no error.
