@@ -120,8 +120,8 @@ fn run(task: Task) -> Result<String, Failure> {
 }
 
 fn devices(as_json: bool) -> String {
-    let report = dspk::runtime::report(false);
-    if as_json { format!("{:#}\n", report.json(&[])) } else { report.text() }
+    let report = dspk::accelerator::report(false);
+    if as_json { format!("{:#}\n", report.json(&dspk::accelerator::operations())) } else { report.text() }
 }
 
 /// A reader that has gone away (`dspk op --list | head -1`) is no error.
@@ -145,6 +145,10 @@ fn operate(op: Op) -> Result<(), Failure> {
     let params = Params::parse(&params_text(&op.params)?)?.with_loader(npy::read);
     command.check(&params)?;
     check_output(&output)?;
+    if let Some(name) = &op.runtime {
+        // A named runtime is strict, also where the operation turns out not to need it.
+        dspk::runtime::resolve(Some(name))?;
+    }
     let inputs = op.input.iter().map(|path| npy::read(path)).collect::<Result<_, _>>()?;
     let outputs = command.call(Request { inputs, params, runtime: op.runtime })?;
     Ok(write_outputs(&output, &outputs)?)
