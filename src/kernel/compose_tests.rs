@@ -82,7 +82,7 @@ fn faults_name_file_and_line() {
         (edited("= 2u; // dspk:tune", "= 3u; // dspk:tune"), "test.wgsl:2:", "default 3"),
         (edited("= 2u; // dspk:tune", "= 1u + 1u; // dspk:tune"), "test.wgsl:2:", "plain unsigned"),
         (edited("1..3", "3..1"), "test.wgsl:3:", "3..1"),
-        (edited("const SECTIONS", "const R"), "test.wgsl", "R"),
+        (edited("const_assert R * SECTIONS < 12u;", "const R: u32 = 1u; // dspk:tune 1"), "test.wgsl:4:", "twice"),
         (edited("vector R", "vector Q"), "test.wgsl:5:", "`Q`"),
         (edited("i < SECTIONS", "i < args.count"), "test.wgsl:18:", "not a constant"),
         (edited("x[at + i]", "z[at + i]"), "test.wgsl:19:", "z"),
