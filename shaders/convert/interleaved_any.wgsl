@@ -5,7 +5,7 @@
 // dspk:import shared/fold.wgsl
 // dspk:import shared/scale.wgsl
 
-const WG: u32 = 32u; // dspk:tune 32 64 128
+const WG: u32 = 32u; // dspk:tune 16 32 64 128
 const STEPS: u32 = 2u; // dspk:tune 1 2 4
 const INT16: u32 = 1u; // dspk:specialise 0 1
 

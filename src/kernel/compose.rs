@@ -105,13 +105,14 @@ pub fn specialisations(source: &Source) -> Result<Vec<Tunable>> {
 }
 
 /// Identity of a recipe made of these kernels: changes with any of their texts, imports included.
-pub fn space_identity(sources: &[&Source]) -> Result<u128> {
+pub fn space_identity(sources: &[&Source]) -> u128 {
     let mut all = String::new();
     for source in sources {
-        for line in flatten(source)? {
-            let text = line.text.trim();
+        // What cannot be flattened cannot be composed either; its own text still tells it apart.
+        let lines = flatten(source).unwrap_or_default();
+        for text in source.text.lines().chain(lines.iter().map(|line| &line.text[..])) {
             // A directive is part of the space; other comments are not.
-            let kept = if text.contains(MARK) { text } else { code(text).trim_end() };
+            let kept = if text.contains(MARK) { text } else { code(text) }.trim();
             if !kept.is_empty() {
                 all.push_str(kept);
                 all.push('\n');
@@ -119,7 +120,7 @@ pub fn space_identity(sources: &[&Source]) -> Result<u128> {
         }
         all.push('\0');
     }
-    Ok(xxh3_128(all.as_bytes()))
+    xxh3_128(all.as_bytes())
 }
 
 /// The file's lines with imports in place, every directive checked for its name.
