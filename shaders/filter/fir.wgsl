@@ -58,6 +58,14 @@ fn sample(channel: u32, n: i32) -> f32 {
     return 0.0;
 }
 
+// A sum and what rounding leaves over.
+fn settle(total: f32, part: f32) -> vec2<f32> {
+    let t = fma(total, args.one, part);
+    let error = part - fma(t, args.one, -total);
+    // The error of an infinite sum would be NaN.
+    return vec2<f32>(t, select(0.0, error, abs(t) <= 3.4e38));
+}
+
 @compute @workgroup_size(WG)
 fn main(
     @builtin(workgroup_id) id: vec3<u32>,
@@ -115,11 +123,9 @@ fn main(
         // dspk:unroll
         for (var i = 0u; i < R; i++) {
             if (COMPENSATE == 1u) {
-                let t = fma(total[i], args.one, part[i]);
-                let error = part[i] - fma(t, args.one, -total[i]);
-                // The error of an infinite sum would be NaN.
-                part[i] = select(0.0, error, abs(t) <= 3.4e38);
-                total[i] = t;
+                let settled = settle(total[i], part[i]);
+                total[i] = settled.x;
+                part[i] = settled.y;
             }
             window[R + i] = window[i];
         }
@@ -136,6 +142,11 @@ fn main(
                 let k = offset + m + i32(i);
                 let meets = k >= 0 && u32(k) < args.taps;
                 part[i] = fma(select(0.0, tap(u32(max(k, 0))), meets), select(0.0, v, meets), part[i]);
+                if (COMPENSATE == 1u) {
+                    let settled = settle(total[i], part[i]);
+                    total[i] = settled.x;
+                    part[i] = settled.y;
+                }
             }
         }
     }

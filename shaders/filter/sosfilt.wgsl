@@ -34,6 +34,10 @@ struct SosArgs {
     subtracts: f32, // 1 where the offset is removed from the input
     gain: f32, // what a removed offset comes out as
     one: f32,
+    rest4: u32, // vectors between the last sample and the end of the row, in the last window
+    unused_a: u32,
+    unused_b: u32,
+    unused_c: u32,
 }
 
 @group(0) @binding(0) var<uniform> args: SosArgs;
@@ -150,11 +154,8 @@ fn main(
         at++;
     }
     // What lies after the last sample must be finite.
-    let end = (channel + 1u) * args.pitch4;
-    let written = channel * args.pitch4 + args.start4 + args.steps + min(args.tail, 1u);
-    let last = select(0u, end - written, end - written < 4u);
-    for (var i = 0u; i < last; i++) {
-        y[written + i] = vec4<f32>(0.0);
+    for (var i = 0u; i < args.rest4; i++) {
+        y[at + i] = vec4<f32>(0.0);
     }
     // dspk:unroll
     for (var s = 0u; s < SECTIONS; s++) {

@@ -104,7 +104,10 @@ pub(super) fn find(index: usize) -> Result<(wgpu::Adapter, AdapterSummary, usize
     let Some(adapter) = adapters.get(index) else {
         let found = match (adapters.len(), loader_note()) {
             (0, Some(note)) => note.to_string(),
-            (0, None) => "no driver offers a device: install the GPU's Vulkan driver, and check the permissions of /dev/dri".into(),
+            (0, None) => {
+                "no driver offers a device: install the GPU's Vulkan driver, and check the permissions of /dev/dri"
+                    .into()
+            }
             (n, _) => format!("there are {n}, counted from 0"),
         };
         return Err(Error::new(ErrorKind::Unavailable, format!("there is no wgpu adapter {index}: {found}")));
@@ -162,10 +165,7 @@ fn enumerate() -> Vec<wgpu::Adapter> {
 }
 
 /// Runs a call into a driver on a thread of its own and waits for it as long as a probe may take.
-pub(super) fn within_probe_time<T: Send + 'static>(
-    what: &str,
-    call: impl FnOnce() -> T + Send + 'static,
-) -> Result<T> {
+pub(super) fn within_probe_time<T: Send + 'static>(what: &str, call: impl FnOnce() -> T + Send + 'static) -> Result<T> {
     start(what, call)?.recv_timeout(probe_time()).map_err(|e| match e {
         RecvTimeoutError::Timeout => gave_up(what),
         RecvTimeoutError::Disconnected => crashed(what),
@@ -179,7 +179,8 @@ fn start<T: Send + 'static>(what: &str, call: impl FnOnce() -> T + Send + 'stati
         let _ = sender.send(call());
     };
     std::thread::Builder::new().name("dspk-probe".into()).spawn(run).map_err(|e| {
-        Error::new(ErrorKind::Unavailable, format!("{what} needs a thread, and none can be started: {e}")).with_source(e)
+        Error::new(ErrorKind::Unavailable, format!("{what} needs a thread, and none can be started: {e}"))
+            .with_source(e)
     })?;
     Ok(receiver)
 }
@@ -259,10 +260,22 @@ mod tests {
 
     #[test]
     fn software_adapters_are_known_by_name() {
-        for name in ["llvmpipe (LLVM 15.0.6, 256 bits)", "Lavapipe", "SwiftShader Device (LLVM 10.0.0)", "WARP", "Microsoft Basic Render Driver"] {
+        for name in [
+            "llvmpipe (LLVM 15.0.6, 256 bits)",
+            "Lavapipe",
+            "SwiftShader Device (LLVM 10.0.0)",
+            "WARP",
+            "Microsoft Basic Render Driver",
+        ] {
             assert!(is_software_name(name), "{name}");
         }
-        for name in ["NVIDIA H200", "AMD Radeon RX 7900 XTX (RADV NAVI31)", "Apple M3", "Intel(R) Arc(TM) A770", "Warped Core 9"] {
+        for name in [
+            "NVIDIA H200",
+            "AMD Radeon RX 7900 XTX (RADV NAVI31)",
+            "Apple M3",
+            "Intel(R) Arc(TM) A770",
+            "Warped Core 9",
+        ] {
             assert!(!is_software_name(name), "{name}");
         }
     }

@@ -100,9 +100,7 @@ impl Faults {
         let kind = if wait { wgpu::PollType::wait_indefinitely() } else { wgpu::PollType::Poll };
         match catch_unwind(AssertUnwindSafe(|| self.device.poll(kind))) {
             Ok(Ok(_)) => self.check_alive(),
-            Ok(Err(e)) => {
-                Err(Error::new(ErrorKind::Kernel, format!("waiting for the GPU failed: {e}")).with_source(e))
-            }
+            Ok(Err(e)) => Err(Error::new(ErrorKind::Kernel, format!("waiting for the GPU failed: {e}")).with_source(e)),
             Err(_) => {
                 self.lose("the driver failed while it was waited for");
                 self.check_alive()

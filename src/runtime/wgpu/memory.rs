@@ -73,7 +73,9 @@ impl Block {
             .filter(|block| Arc::ptr_eq(&block.home, home))
             .and_then(|block| block.raw.as_ref())
             .ok_or_else(|| {
-                Error::invalid(format!("{buffer:?} belongs to another device; upload the array to the device it is used on"))
+                Error::invalid(format!(
+                    "{buffer:?} belongs to another device; upload the array to the device it is used on"
+                ))
             })
     }
 }
@@ -122,19 +124,23 @@ impl Memory {
     pub(super) fn constant(self: &Arc<Self>, faults: &Faults, limits: &Limits, content: &[u8]) -> Result<DeviceBuffer> {
         use wgpu::BufferUsages as Usage;
         let size = usable_size(content.len() as u64, limits)?;
-        let idle =
-            self.make(faults, size, Usage::UNIFORM | Usage::STORAGE | Usage::COPY_DST | Usage::COPY_SRC, Some(content))?;
+        let idle = self.make(
+            faults,
+            size,
+            Usage::UNIFORM | Usage::STORAGE | Usage::COPY_DST | Usage::COPY_SRC,
+            Some(content),
+        )?;
         Ok(self.wrap(idle, size, false))
     }
 
     fn make(&self, faults: &Faults, size: u64, usage: wgpu::BufferUsages, content: Option<&[u8]>) -> Result<Idle> {
         let raw = faults.guard(&format!("allocating {size} bytes on the device"), |device| {
-            let descriptor =
-                wgpu::BufferDescriptor { label: None, size, usage, mapped_at_creation: content.is_some() };
+            let descriptor = wgpu::BufferDescriptor { label: None, size, usage, mapped_at_creation: content.is_some() };
             let raw = device.create_buffer(&descriptor);
             let Some(content) = content else { return Ok::<_, Error>(raw) };
             let mut view = raw.get_mapped_range_mut(..).map_err(|e| {
-                Error::new(ErrorKind::OutOfMemory, format!("a constant of {size} bytes cannot be made: {e}")).with_source(e)
+                Error::new(ErrorKind::OutOfMemory, format!("a constant of {size} bytes cannot be made: {e}"))
+                    .with_source(e)
             })?;
             view.slice(..content.len()).copy_from_slice(content);
             view.slice(content.len()..).fill(0);
@@ -200,7 +206,10 @@ mod tests {
         for bytes in (1..200_000u64).step_by(37).chain([1 << 20, (1 << 20) + 1, 92_160_000, u64::MAX - 3]) {
             let size = class(bytes);
             assert!(size >= bytes && size >= last, "{bytes}");
-            assert!(size <= (bytes + bytes / 16 + 16).max(bytes.next_multiple_of(256)) || bytes > 1 << 62, "{bytes} {size}");
+            assert!(
+                size <= (bytes + bytes / 16 + 16).max(bytes.next_multiple_of(256)) || bytes > 1 << 62,
+                "{bytes} {size}"
+            );
             last = size;
         }
         assert_eq!(class(1 << 20), 1 << 20);

@@ -170,7 +170,11 @@ impl BindGroups {
             })
             .collect();
         let group = faults.guard(&format!("binding the arguments of kernel {}", kernel.name), |device| {
-            device.create_bind_group(&wgpu::BindGroupDescriptor { label: None, layout: &pipeline.layout, entries: &entries })
+            device.create_bind_group(&wgpu::BindGroupDescriptor {
+                label: None,
+                layout: &pipeline.layout,
+                entries: &entries,
+            })
         })?;
         self.made.fetch_add(1, Ordering::Relaxed);
         let _gone = lock(&self.groups).insert(key, group.clone(), 0);

@@ -140,7 +140,10 @@ fn check_bindings(kernel: &Kernel, slices: &[Slice], limits: &Limits) -> Result<
 
 fn check_copy(from: &DeviceBuffer, from_offset: u64, to: &DeviceBuffer, to_offset: u64, bytes: u64) -> Result<()> {
     let inside = |b: &DeviceBuffer, offset: u64| offset.checked_add(bytes).is_some_and(|end| end <= b.bytes);
-    if from.id == to.id || (from_offset | to_offset | bytes) % 4 != 0 || !inside(from, from_offset) || !inside(to, to_offset)
+    if from.id == to.id
+        || (from_offset | to_offset | bytes) % 4 != 0
+        || !inside(from, from_offset)
+        || !inside(to, to_offset)
     {
         return Err(Error::internal(format!(
             "a copy of {bytes} bytes from byte {from_offset} of {from:?} to byte {to_offset} of {to:?} is not possible: distinct buffers, multiples of 4 and ranges inside both are needed"
@@ -157,7 +160,8 @@ mod tests {
     fn folds_cover_fit_and_waste_less_than_a_row() {
         for max in [1u32, 2, 3, 7, 100, 65_535] {
             let cube = u64::from(max).pow(3).min(u64::from(u32::MAX));
-            let counts = (1..400).chain([65_535, 65_536, 65_537, 300_000, 4_294_836_225, 4_294_836_226, u64::from(u32::MAX)]);
+            let counts =
+                (1..400).chain([65_535, 65_536, 65_537, 300_000, 4_294_836_225, 4_294_836_226, u64::from(u32::MAX)]);
             for groups in counts.filter(|n| *n <= cube) {
                 let Ok([x, y, z]) = fold(groups, max) else {
                     assert!(groups > u64::from(u32::MAX) - 70_000 || max < 8, "{groups} {max}");

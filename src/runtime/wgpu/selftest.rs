@@ -34,7 +34,8 @@ pub(super) fn compensation(device: &WgpuDevice) -> Result<bool> {
     let arguments = device.constant(bytemuck::bytes_of(&arguments))?;
     let low = device.allocate(16)?;
     let bindings = vec![Slice::from(&arguments), Slice::from(&low)];
-    device.submit(&[Command::Clear(low.clone()), Command::Launch { kernel: Arc::new(kernel()), bindings, groups: 1 }])?;
+    device
+        .submit(&[Command::Clear(low.clone()), Command::Launch { kernel: Arc::new(kernel()), bindings, groups: 1 }])?;
     let mut found = [0f32; 2];
     device.read(&low, 0, 8, &mut |_, bytes| {
         bytes.chunks_exact(4).zip(&mut found).for_each(|(b, v)| *v = bytemuck::pod_read_unaligned(b));

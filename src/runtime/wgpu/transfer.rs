@@ -169,9 +169,8 @@ impl WgpuDevice {
         }
         let descriptor = wgpu::BufferDescriptor { label: None, size: SLOT_BYTES, usage, mapped_at_creation: false };
         self.staging.made.fetch_add(SLOTS as u64, Ordering::Relaxed);
-        self.faults.guard("allocating staging memory", |device| {
-            std::array::from_fn(|_| device.create_buffer(&descriptor))
-        })
+        self.faults
+            .guard("allocating staging memory", |device| std::array::from_fn(|_| device.create_buffer(&descriptor)))
     }
 
     fn checked_range<'a>(&self, buffer: &'a DeviceBuffer, offset: u64, bytes: u64) -> Result<&'a wgpu::Buffer> {

@@ -21,12 +21,9 @@ pub fn variants(plan: &Plan, facts: &Facts, shape: Shape) -> Vec<Variant> {
         Operator::Mean => {
             let default =
                 if software { [("WG", 8), ("Q", 4), ("ROWS", 4)] } else { [("WG", 64), ("Q", 1), ("ROWS", 4)] };
-            space(
-                "sums",
-                &default,
-                &[("WG", &[8, 32, 64, 128]), ("Q", &[1, 2, 4, 8]), ("ROWS", &[2, 4])],
-                |v| fits(v) && v[0].1 * v[1].1 <= 256,
-            )
+            space("sums", &default, &[("WG", &[8, 32, 64, 128]), ("Q", &[1, 2, 4, 8]), ("ROWS", &[2, 4])], |v| {
+                fits(v) && v[0].1 * v[1].1 <= 256
+            })
         }
         Operator::Median => {
             let default =
@@ -43,13 +40,7 @@ fn rounds(operator: Operator, channels: usize, rows: u32) -> u64 {
 }
 
 /// Records the computation over all segments.
-pub fn record(
-    plan: &Plan,
-    gpu: &dyn Gpu,
-    variant: &Variant,
-    x: &DeviceArray,
-    y: &DeviceArray,
-) -> Result<Vec<Command>> {
+pub fn record(plan: &Plan, gpu: &dyn Gpu, variant: &Variant, x: &DeviceArray, y: &DeviceArray) -> Result<Vec<Command>> {
     let pairs = pairs(x, y)?;
     if pairs.is_empty() {
         return Ok(Vec::new());

@@ -1,0 +1,4 @@
+//! Conversion of element types and layouts.
+
+#[cfg(feature = "gpu")]
+pub mod gpu;

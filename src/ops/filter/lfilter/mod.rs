@@ -1,0 +1,4 @@
+//! FIR filters.
+
+#[cfg(feature = "gpu")]
+pub mod gpu;

@@ -1,0 +1,4 @@
+//! Filters.
+
+pub mod lfilter;
+pub mod sosfilt;

@@ -1,0 +1,5 @@
+//! The common reference.
+
+#[cfg(feature = "gpu")]
+pub mod gpu;
+pub mod plan;

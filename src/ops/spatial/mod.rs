@@ -1,0 +1,3 @@
+//! Across channels.
+
+pub mod common_reference;
