@@ -5,8 +5,7 @@
 // where d1 = 2 b0 + b1, d2 = b0 + b1 + b2, e1 = 2 + a1, e2 = 1 + a1 + a2. Poles near z = 1 make e1 and e2 small, and
 // small numbers are what float32 is good at. A section whose poles lie left of the imaginary axis is mirrored: modulating
 // by (-1)^n moves them there. Its states change sign each sample (w2 = s1 - s2, d1 = 2 b0 - b1, ...), which `sign` does
-// for it: -1 for a mirrored section, 1 for others, known at run time only. Therefore it also stops compilers from
-// simplifying the rounding error that COMPENSATED keeps of each state.
+// for it: -1 for a mirrored section, 1 for others. COMPENSATED keeps the rounding error of each state.
 //
 // WIDE computes everything in pairs of floats, for poles that are far from both ends of the axis and close to the circle.
 // dspk:import shared/fold.wgsl
@@ -33,7 +32,7 @@ struct SosArgs {
     tail: u32, // samples after them
     subtracts: f32, // 1 where the offset is removed from the input
     gain: f32, // what a removed offset comes out as
-    one: f32,
+    one: f32, // 1, known at run time only
     rest4: u32, // vectors between the last sample and the end of the row, in the last window
     unused_a: u32,
     unused_b: u32,
@@ -74,14 +73,17 @@ fn advance(k: Section, signal: vec2<f32>, s: vec4<f32>) -> Step {
     let out = fma(k.forward.x, v, s.x + s.y);
     var e = fma(-k.back.x, out, fma(k.forward.y, v, s.z + (s.y + s.w)));
     var f = fma(-k.back.z, out, fma(k.forward.z, v, s.w));
+    var held = s.xz;
     if (MIRROR == 1u) {
         e *= sign;
         f *= sign;
+        held *= sign;
     }
-    let first = fma(s.x, sign, e);
-    let second = fma(s.z, sign, f);
-    let first_low = e - fma(s.x, -sign, first);
-    let second_low = f - fma(s.z, -sign, second);
+    // Fast two-sums; `one` stops compilers from simplifying what is left over to zero.
+    let first = fma(held.x, args.one, e);
+    let second = fma(held.y, args.one, f);
+    let first_low = e - fma(first, args.one, -held.x);
+    let second_low = f - fma(second, args.one, -held.y);
     return Step(vec2<f32>(out, 0.0), vec4<f32>(first, first_low, second, second_low));
 }
 

@@ -89,4 +89,4 @@ pub struct Kernel {
 }
 
 #[cfg(all(test, feature = "gpu"))]
-pub(crate) mod space_tests;
+mod space_tests;

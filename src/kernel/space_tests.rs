@@ -80,12 +80,3 @@ fn every_name_is_its_file() {
     names.sort();
     assert_eq!(files, names);
 }
-
-/// Bytes of a struct of a kernel, as naga lays it out.
-pub(crate) fn struct_bytes(kernel: &str, name: &str) -> u32 {
-    let (_, reflected) = build(source(kernel).unwrap(), &Settings::new(), &Settings::new()).unwrap();
-    let module = &reflected.module;
-    let (_, ty) =
-        module.types.iter().find(|(_, t)| t.name.as_deref() == Some(name)).expect("the struct is in the kernel");
-    ty.inner.size(module.to_ctx())
-}

@@ -1,8 +1,9 @@
 //! Cascades of sections on a device: a thread for each channel, delta operators in float32 (see `filter/sosfilt.wgsl`).
 //!
-//! Where the filter's response at DC is small, each channel's first sample is removed from the input and what it would
-//! have come out as is added back: a large offset would otherwise drown what passes. The states start from those of the
-//! removed offset, `zi - sosfilt_zi * offset`, converted exactly in float64.
+//! A state near the steady one of a large offset would drown what passes a high-pass. Where the filter's response at DC
+//! is small and a channel's state is closer to `sosfilt_zi` times its first sample than to zero, that sample is removed
+//! from the input, `sosfilt_zi` times it from the state, and what it comes out as is added back. From zero state nothing
+//! is removed: the answer to the step is then as large as the step.
 
 use std::sync::Arc;
 
@@ -21,7 +22,7 @@ const PASS: usize = 16;
 const WINDOW: usize = 196_608;
 
 /// Predicted error up to which plain float32 states are offered.
-const PLAIN_BUDGET: f64 = 1.0e-7;
+const PLAIN_BUDGET: f64 = 2.5e-7;
 
 /// Predicted error up to which float32 coefficients and outputs do; beyond it everything is computed in pairs.
 const BUDGET: f64 = 2.5e-7;
@@ -60,13 +61,14 @@ pub fn record(
         return Ok(Vec::new());
     }
     let cascade = Cascade::new(sos, step, gpu, variant, x)?;
-    let mut commands = cascade.start()?;
+    let mut commands: Vec<_> = cascade.states.iter().cloned().map(Command::Clear).collect();
+    commands.push(Command::Clear(cascade.offsets.clone()));
     commands.extend(cascade.filter(x, y)?);
     Ok(commands)
 }
 
 /// Computes, with state carried in and out if there is one: `state.values` is scipy's `zi`, `[channels][sections][2]`.
-/// The removed offset is chosen anew for each call and noted in `state.offset`; it changes nothing in the values.
+/// Which offset is removed is decided anew for each call and noted in `state.offset`; the values do not depend on it.
 pub fn run(
     sos: &[[f64; 6]],
     step: Option<&[[f64; 2]]>,
@@ -90,8 +92,7 @@ pub fn run(
         return Ok(());
     }
     let cascade = Cascade::new(sos, step, gpu, variant, x)?;
-    gpu.submit(&cascade.start()?)?;
-    let offsets: Vec<f32> = download(gpu, &cascade.offsets, x.channels())?;
+    let offsets = cascade.choose_offsets(&state.values)?;
     cascade.upload_states(&state.values, &offsets)?;
     gpu.submit(&cascade.filter(x, y)?)?;
     cascade.download_states(&mut state.values, &offsets)?;
@@ -162,18 +163,28 @@ impl<'a> Cascade<'a> {
         (self.channels as u64).div_ceil(u64::from(kernel.group_size))
     }
 
-    /// Offsets from the first samples, states of a signal that was zero before.
-    fn start(&self) -> Result<Vec<Command>> {
-        let mut commands = Vec::new();
-        for (steady, states) in self.steady.chunks(PASS).zip(&self.states) {
-            let kernel = compose_plain("filter/sosfilt_start", &[("SECTIONS", steady.len() as u32)])?;
-            let unit: Vec<u8> = steady.iter().flatten().flat_map(|v| split(*v)).flat_map(f32::to_le_bytes).collect();
-            let args = [word(self.channels)?, word(self.pitch)?, u32::from(self.removes), 1f32.to_bits()];
-            let buffers =
-                [constant(self.gpu, &unit)?, self.first.clone(), Slice::from(&self.offsets), Slice::from(states)];
-            commands.push(launch(self.gpu, &kernel, &args, &buffers, self.groups(&kernel))?);
+    /// The first sample of each channel whose state is closer to that sample's steady state than to zero, 0 for others.
+    fn choose_offsets(&self, zi: &[f64]) -> Result<Vec<f32>> {
+        let mut offsets = vec![0.0; self.channels];
+        if self.removes {
+            let kernel = compose_plain("filter/first_samples", &[])?;
+            let args = [word(self.channels)?, word(self.pitch)?, 0, 0];
+            let buffers = [self.first.clone(), Slice::from(&self.offsets)];
+            self.gpu.submit(&[launch(self.gpu, &kernel, &args, &buffers, self.groups(&kernel))?])?;
+            let first: Vec<f32> = download(self.gpu, &self.offsets, self.channels)?;
+            let per_channel = self.deltas.len() * 2;
+            for ((offset, x0), zi) in offsets.iter_mut().zip(first).zip(zi.chunks_exact(per_channel)) {
+                let steady = self.steady.iter().zip(&self.deltas).flat_map(|(w, d)| d.to_zi(*w));
+                let (near, far) = zi.iter().zip(steady).fold((0.0, 0.0), |(near, far), (z, unit)| {
+                    (near + (z - unit * f64::from(x0)).powi(2), far + z * z)
+                });
+                if x0.is_finite() && near < far {
+                    *offset = x0;
+                }
+            }
         }
-        Ok(commands)
+        upload(self.gpu, &self.offsets, &offsets.iter().flat_map(|v| v.to_le_bytes()).collect::<Vec<u8>>())?;
+        Ok(offsets)
     }
 
     /// All passes over all segments.
@@ -250,9 +261,7 @@ impl<'a> Cascade<'a> {
                     }
                 }
             }
-            self.gpu.write(buffer, 0, bytes.len() as u64, &mut |at, memory| {
-                memory.copy_from_slice(&bytes[at as usize..at as usize + memory.len()]);
-            })?;
+            upload(self.gpu, buffer, &bytes)?;
         }
         Ok(())
     }
@@ -304,6 +313,12 @@ fn words(d: &Delta) -> [f32; 12] {
     let [b0, d1, d2] = d.forward.map(split);
     let [e1, e2] = d.back.map(split);
     [b0[0], d1[0], d2[0], d.sign as f32, b0[1], d1[1], d2[1], 0.0, e1[0], e1[1], e2[0], e2[1]]
+}
+
+fn upload(gpu: &dyn Gpu, buffer: &DeviceBuffer, bytes: &[u8]) -> Result<()> {
+    gpu.write(buffer, 0, bytes.len() as u64, &mut |at, memory| {
+        memory.copy_from_slice(&bytes[at as usize..at as usize + memory.len()]);
+    })
 }
 
 fn download(gpu: &dyn Gpu, buffer: &DeviceBuffer, count: usize) -> Result<Vec<f32>> {

@@ -111,12 +111,6 @@ fn every_filter_on_noise_and_offset_from_both_states() {
                     let mut state = State { channels, values: zi.clone(), offset: None };
                     run(sos, Some(&step), &*gpu, variant, &x_device, &y, Some(&mut state)).unwrap();
                     let e = error(&read(&y, true), &want, &x, samples, 0.0);
-                    println!(
-                        "{name} {level} zi {} {}: {e:.2e} {:?}",
-                        zi[0] != 0.0,
-                        variant.name,
-                        predict(&deltas(sos))
-                    );
                     assert!(e <= 1e-6, "{name}, level {level}, {}: {e:e}", variant.name);
                 }
             }
