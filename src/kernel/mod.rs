@@ -1,7 +1,37 @@
 //! What a kernel is: WGSL text with tagged tunables, composed strictly, reflected from naga's IR, identified by the hash
 //! of its flattened text.
+//!
+//! Files below `shaders/` are valid WGSL as they stand. What the composer may change is named in comments, one
+//! directive a line, and anything it does not know is an error that names file and line:
+//!
+//! | directive | meaning |
+//! |---|---|
+//! | `// dspk:import shared/fold.wgsl` | that file's text stands here, once for each kernel |
+//! | `const R: u32 = 16u; // dspk:tune 8 16 32` | a tunable: its default and its legal values |
+//! | `const SECTIONS: u32 = 2u; // dspk:specialise 1..16` | a property of the problem; both bounds are legal |
+//! | `alias Lanes = vec2<f32>; // dspk:vector VEC` | a vector as wide as the constant says, a scalar for 1 |
+//! | `// dspk:unroll` before `for (var i = 0u; i < R; i++) {` | one copy of the body for each value of `i` |
+//!
+//! Unrolling is what lets a small array live in registers: every index is then a literal. Tunables and specialisations
+//! use the same mechanism and differ in who chooses: the tuner or the problem.
 
 use std::collections::BTreeMap;
+
+#[cfg(feature = "gpu")]
+mod compose;
+#[cfg(feature = "gpu")]
+mod constant;
+#[cfg(feature = "gpu")]
+mod reflect;
+#[cfg(feature = "gpu")]
+mod registry;
+#[cfg(feature = "gpu")]
+mod unroll;
+
+#[cfg(feature = "gpu")]
+pub use compose::{Tunable, compose, space_identity, specialisations, tunables};
+#[cfg(feature = "gpu")]
+pub use registry::{source, sources};
 
 /// One WGSL file of `shaders/`.
 #[derive(Debug)]
@@ -57,3 +87,6 @@ pub struct Kernel {
     /// Uses subgroup operations.
     pub subgroups: bool,
 }
+
+#[cfg(all(test, feature = "gpu"))]
+mod space_tests;

@@ -1,0 +1,41 @@
+//! All kernels, by name.
+
+use super::Source;
+use crate::error::{Error, ErrorKind, Result};
+
+macro_rules! sources {
+    ($($name:literal),* $(,)?) => {
+        &[$(Source { name: $name, text: include_str!(concat!("../../shaders/", $name, ".wgsl")) }),*]
+    };
+}
+
+static SOURCES: &[Source] = sources![
+    "convert/interleaved",
+    "convert/interleaved_any",
+    "convert/planar",
+    "filter/fir",
+    "filter/fir_history",
+    "filter/first_samples",
+    "filter/sosfilt",
+    "shared/double_single",
+    "shared/fold",
+    "shared/order",
+    "shared/parts",
+    "shared/scale",
+    "shared/sum",
+    "spatial/mean_reference",
+    "spatial/median_reference",
+];
+
+/// Every file of `shaders/`; those below `shared/` can only be imported.
+pub fn sources() -> &'static [Source] {
+    SOURCES
+}
+
+/// The kernel of this name.
+pub fn source(name: &str) -> Result<&'static Source> {
+    SOURCES.iter().find(|s| s.name == name).ok_or_else(|| {
+        let names: Vec<_> = SOURCES.iter().map(|s| s.name).collect();
+        Error::new(ErrorKind::Kernel, format!("no kernel is called `{name}`; there are: {}", names.join(", ")))
+    })
+}
