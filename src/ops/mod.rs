@@ -10,6 +10,10 @@ mod design;
 pub(crate) mod execute;
 pub mod filter;
 pub(crate) mod job;
+#[cfg(feature = "gpu")]
+pub(crate) mod launch;
+#[cfg(all(test, feature = "wgpu"))]
+pub(crate) mod launch_tests;
 pub mod problem;
 pub mod registry;
 pub mod spatial;

@@ -4,6 +4,11 @@ use crate::error::Result;
 use crate::ops::execute;
 use crate::ops::registry::{Entry, Representative, once_each};
 use crate::ops::problem::{Locality, Problem, Shape, State, Tolerance, Variant};
+#[cfg(feature = "gpu")]
+use crate::runtime::{
+    DeviceArray,
+    gpu::{Command, Facts, Gpu},
+};
 use crate::signal::{Dtype, Signal, Source, ViewMut};
 
 pub(crate) mod command;
@@ -77,7 +82,7 @@ impl Convert {
 
     /// Converts an array where it lives; the result stays on that device.
     #[cfg(feature = "gpu")]
-    pub fn apply_device(&self, x: &crate::runtime::DeviceArray) -> Result<crate::runtime::DeviceArray> {
+    pub fn apply_device(&self, x: &DeviceArray) -> Result<DeviceArray> {
         execute::device(self, x, None)
     }
 
@@ -88,7 +93,7 @@ impl Convert {
 
 pub(crate) const ENTRY: Entry = Entry {
     command: command::COMMAND,
-    kernels: &["convert/i16"],
+    kernels: &["convert/planar", "convert/interleaved", "convert/interleaved_any"],
     cpu_source: include_str!("cpu.rs"),
     representatives: || {
         let options = ConvertOptions { gain: Scale::One(0.195), ..Default::default() };
@@ -143,5 +148,15 @@ impl Problem for Convert {
 
     fn run_cpu(&self, variant: &Variant, x: Source<'_>, y: ViewMut<'_>, _: Option<&mut State>) -> Result<()> {
         cpu::run(&self.gain, &self.offset, variant, x, y)
+    }
+
+    #[cfg(feature = "gpu")]
+    fn gpu_variants(&self, facts: &Facts, shape: Shape) -> Vec<Variant> {
+        gpu::variants(facts, shape)
+    }
+
+    #[cfg(feature = "gpu")]
+    fn record(&self, gpu: &dyn Gpu, variant: &Variant, x: &DeviceArray, y: &DeviceArray) -> Result<Vec<Command>> {
+        gpu::record(|c| (self.gain.at(c), self.offset.at(c)), gpu, variant, x, y)
     }
 }

@@ -4,6 +4,11 @@ use std::f64::consts::PI;
 
 use crate::error::{Error, Result};
 use crate::ops::problem::{Locality, Problem, Shape, State, Tolerance, Variant};
+#[cfg(feature = "gpu")]
+use crate::runtime::{
+    DeviceArray,
+    gpu::{Command, Facts, Gpu},
+};
 use crate::ops::execute;
 use crate::ops::registry::{Entry, Representative, once_each};
 use crate::signal::{Signal, Source, ViewMut};
@@ -94,7 +99,7 @@ impl FirFilter {
 
     /// Filters an array where it lives, from zero state; the result stays on that device.
     #[cfg(feature = "gpu")]
-    pub fn apply_device(&self, x: &crate::runtime::DeviceArray) -> Result<crate::runtime::DeviceArray> {
+    pub fn apply_device(&self, x: &DeviceArray) -> Result<DeviceArray> {
         execute::device(self, x, None)
     }
 
@@ -124,8 +129,8 @@ impl FirFilter {
 
 pub(crate) const ENTRY: Entry = Entry {
     command: command::COMMAND,
-    kernels: &["filter/fir"],
-    cpu_source: include_str!("cpu.rs"),
+    kernels: &["filter/fir", "filter/fir_history"],
+    cpu_source: concat!(include_str!("cpu.rs"), include_str!("kernel.rs"), include_str!("plan.rs")),
     representatives: || {
         // A windowed sinc; any 63 taps cost the same.
         let taps: Vec<f64> = (0..63)
@@ -175,5 +180,27 @@ impl Problem for FirFilter {
 
     fn run_cpu(&self, variant: &Variant, x: Source<'_>, y: ViewMut<'_>, state: Option<&mut State>) -> Result<()> {
         cpu::run(&self.taps, variant, x, y, state.map(|s| &mut s.values[..]))
+    }
+
+    #[cfg(feature = "gpu")]
+    fn gpu_variants(&self, facts: &Facts, shape: Shape) -> Vec<Variant> {
+        gpu::variants(&self.taps, facts, shape)
+    }
+
+    #[cfg(feature = "gpu")]
+    fn record(&self, gpu: &dyn Gpu, variant: &Variant, x: &DeviceArray, y: &DeviceArray) -> Result<Vec<Command>> {
+        gpu::record(&self.taps, gpu, variant, x, y)
+    }
+
+    #[cfg(feature = "gpu")]
+    fn run_gpu(
+        &self,
+        gpu: &dyn Gpu,
+        variant: &Variant,
+        x: &DeviceArray,
+        y: &DeviceArray,
+        state: Option<&mut State>,
+    ) -> Result<()> {
+        gpu::run(&self.taps, gpu, variant, x, y, state)
     }
 }

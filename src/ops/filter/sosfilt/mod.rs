@@ -9,6 +9,11 @@ use crate::design::{Band, Sos, butter, sosfilt_zi};
 use crate::error::{Error, Result};
 use crate::ops::execute;
 use crate::ops::problem::{Locality, Problem, Shape, State, Tolerance, Variant};
+#[cfg(feature = "gpu")]
+use crate::runtime::{
+    DeviceArray,
+    gpu::{Command, Facts, Gpu},
+};
 use crate::ops::registry::{Entry, Representative, once_each};
 use crate::signal::{Signal, Source, ViewMut};
 
@@ -18,6 +23,8 @@ pub mod cpu;
 pub mod gpu;
 mod form;
 mod kernel;
+#[cfg(feature = "gpu")]
+mod precision;
 pub mod reference;
 mod transition;
 
@@ -106,7 +113,7 @@ impl SosFilter {
 
     /// Filters an array where it lives, from zero state; the result stays on that device.
     #[cfg(feature = "gpu")]
-    pub fn apply_device(&self, x: &crate::runtime::DeviceArray) -> Result<crate::runtime::DeviceArray> {
+    pub fn apply_device(&self, x: &DeviceArray) -> Result<DeviceArray> {
         execute::device(self, x, None)
     }
 
@@ -163,8 +170,8 @@ impl SosFilter {
 
 pub(crate) const ENTRY: Entry = Entry {
     command: command::COMMAND,
-    kernels: &["filter/sosfilt"],
-    cpu_source: include_str!("cpu.rs"),
+    kernels: &["filter/sosfilt", "filter/first_samples"],
+    cpu_source: concat!(include_str!("cpu.rs"), include_str!("form.rs"), include_str!("kernel.rs"), include_str!("transition.rs")),
     representatives: || {
         let filter = SosFilter::new(&butter(5, Band::Pass(300.0, 6000.0), 30_000.0)?)?;
         Ok(vec![Representative::planar(filter)])
@@ -211,5 +218,27 @@ impl Problem for SosFilter {
 
     fn run_cpu(&self, variant: &Variant, x: Source<'_>, y: ViewMut<'_>, state: Option<&mut State>) -> Result<()> {
         cpu::run(self.sos.sections(), variant, x, y, state.map(|s| &mut s.values[..]))
+    }
+
+    #[cfg(feature = "gpu")]
+    fn gpu_variants(&self, facts: &Facts, shape: Shape) -> Vec<Variant> {
+        gpu::variants(self.sos.sections(), facts, shape)
+    }
+
+    #[cfg(feature = "gpu")]
+    fn record(&self, gpu: &dyn Gpu, variant: &Variant, x: &DeviceArray, y: &DeviceArray) -> Result<Vec<Command>> {
+        gpu::record(self.sos.sections(), self.step.as_deref(), gpu, variant, x, y)
+    }
+
+    #[cfg(feature = "gpu")]
+    fn run_gpu(
+        &self,
+        gpu: &dyn Gpu,
+        variant: &Variant,
+        x: &DeviceArray,
+        y: &DeviceArray,
+        state: Option<&mut State>,
+    ) -> Result<()> {
+        gpu::run(self.sos.sections(), self.step.as_deref(), gpu, variant, x, y, state)
     }
 }

@@ -8,6 +8,11 @@ use crate::error::Result;
 use crate::ops::execute;
 use crate::ops::registry::{Entry, Representative, once_each};
 use crate::ops::problem::{Locality, Problem, Shape, State, Tolerance, Variant};
+#[cfg(feature = "gpu")]
+use crate::runtime::{
+    DeviceArray,
+    gpu::{Command, Facts, Gpu},
+};
 use crate::signal::{Signal, Source, ViewMut};
 
 pub(crate) mod command;
@@ -93,7 +98,7 @@ impl CommonReference {
 
     /// Subtracts the reference where the array lives; the result stays on that device.
     #[cfg(feature = "gpu")]
-    pub fn apply_device(&self, x: &crate::runtime::DeviceArray) -> Result<crate::runtime::DeviceArray> {
+    pub fn apply_device(&self, x: &DeviceArray) -> Result<DeviceArray> {
         execute::device(self, x, None)
     }
 }
@@ -101,7 +106,7 @@ impl CommonReference {
 pub(crate) const ENTRY: Entry = Entry {
     command: command::COMMAND,
     kernels: &["spatial/median_reference", "spatial/mean_reference"],
-    cpu_source: include_str!("cpu.rs"),
+    cpu_source: concat!(include_str!("cpu.rs"), include_str!("block.rs")),
     representatives: || {
         let with = |operator| CommonReference::new(&CommonReferenceOptions { operator, ..Default::default() });
         Ok(vec![Representative::planar(with(Operator::Median)?), Representative::planar(with(Operator::Mean)?)])
@@ -140,5 +145,15 @@ impl Problem for CommonReference {
 
     fn run_cpu(&self, variant: &Variant, x: Source<'_>, y: ViewMut<'_>, _: Option<&mut State>) -> Result<()> {
         cpu::run(&self.plan, variant, x, y)
+    }
+
+    #[cfg(feature = "gpu")]
+    fn gpu_variants(&self, facts: &Facts, shape: Shape) -> Vec<Variant> {
+        gpu::variants(&self.plan, facts, shape)
+    }
+
+    #[cfg(feature = "gpu")]
+    fn record(&self, gpu: &dyn Gpu, variant: &Variant, x: &DeviceArray, y: &DeviceArray) -> Result<Vec<Command>> {
+        gpu::record(&self.plan, gpu, variant, x, y)
     }
 }
