@@ -33,6 +33,11 @@ fn main(
     if (octet >= octets || first4 >= args.pitch4) {
         return;
     }
+    var channel_scales: array<Scale, 8>;
+    // dspk:unroll
+    for (var c = 0u; c < 8u; c++) {
+        channel_scales[c] = scales[octet * 8u + c];
+    }
     // dspk:unroll
     for (var k = 0u; k < STEPS; k++) {
         let at4 = first4 + k;
@@ -46,8 +51,8 @@ fn main(
             for (var p = 0u; p < 4u; p++) {
                 let pair = vec4<u32>(words[0][p], words[1][p], words[2][p], words[3][p]);
                 let channel = octet * 8u + 2u * p;
-                y[channel * args.pitch4 + at4] = scaled(lower(pair), scales[channel]);
-                y[(channel + 1u) * args.pitch4 + at4] = scaled(upper(pair), scales[channel + 1u]);
+                y[channel * args.pitch4 + at4] = scaled(lower(pair), channel_scales[2u * p]);
+                y[(channel + 1u) * args.pitch4 + at4] = scaled(upper(pair), channel_scales[2u * p + 1u]);
             }
         }
     }

@@ -3,8 +3,8 @@
 //! Two errors count. Rounded coefficients change the response; how much is evaluated on a grid of frequencies that is
 //! dense where poles are. Rounding while computing adds noise: each rounding is white, of the size of what is rounded,
 //! and reaches the output through the rest of the recursion; its power is integrated over the same grid, for white input.
-//! Both are relative to the response's own maximum or power. The constants of the noise model were checked against
-//! measured errors; see the tests of the device code.
+//! Both are relative to the response's own maximum or power. What is predicted is an rms; the largest of many errors,
+//! over the largest of many results, was measured at 1.2 to 5 times that on seven designs.
 
 use std::f64::consts::PI;
 
@@ -59,7 +59,7 @@ impl Delta {
     }
 }
 
-/// What the kernels are told.
+/// How accurate float32 would be.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Precision {
     /// Predicted relative error with states in plain float32.

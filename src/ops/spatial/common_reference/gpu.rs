@@ -20,7 +20,7 @@ pub fn variants(plan: &Plan, facts: &Facts, shape: Shape) -> Vec<Variant> {
     match plan.operator() {
         Operator::Mean => {
             let default =
-                if software { [("WG", 8), ("Q", 4), ("ROWS", 4)] } else { [("WG", 64), ("Q", 1), ("ROWS", 4)] };
+                if software { [("WG", 32), ("Q", 4), ("ROWS", 4)] } else { [("WG", 64), ("Q", 1), ("ROWS", 4)] };
             space("sums", &default, &[("WG", &[8, 32, 64, 128]), ("Q", &[1, 2, 4, 8]), ("ROWS", &[2, 4])], |v| {
                 fits(v) && v[0].1 * v[1].1 <= 256
             })
