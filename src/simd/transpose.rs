@@ -2,7 +2,7 @@
 //!
 //! AVX-512 does a block in 64 shuffles of whole registers, AVX2 in four 8 x 8 blocks, the rest in sixteen 4 x 4 blocks.
 
-use fearless_simd::{Simd, f32x4, f32x16, prelude::*};
+use fearless_simd::{Simd, f32x4, prelude::*};
 
 use super::stream;
 
@@ -39,6 +39,7 @@ pub(crate) fn block<S: Simd>(simd: S, src: &[&[f32; 16]; 16], dst: &mut [&mut [f
 fearless_simd::kernel!(
     #[inline(always)]
     fn block_avx512(token: Avx512, src: &[&[f32; 16]; 16], dst: &mut [&mut [f32; 16]; 16], streamed: bool) {
+        use fearless_simd::f32x16;
         use std::arch::x86_64::*;
         let load = |i: usize| -> __m512 { f32x16::load_array_ref(token, src[i]).into() };
         let mut t = [_mm512_setzero_ps(); 16];
