@@ -92,6 +92,7 @@ impl<'a> Lanes<'a> {
             } else if side_by_side && t >= lead && self.len.iter().all(|len| t - lead + BLOCK <= *len) {
                 for (k, frame) in block.iter_mut().enumerate() {
                     let at = self.base[0] + (t - lead + k) * stride;
+                    prefetch(view.data(), at + ahead * stride);
                     widen(&view.data()[at..at + LANES], frame);
                 }
             } else {

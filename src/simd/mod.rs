@@ -83,17 +83,14 @@ fn enter<S: Simd, K: Kernel>(simd: S, kernel: K) -> K::Output {
 /// Every level this machine can run, the best first.
 pub(crate) fn levels() -> Vec<Level> {
     let best = Isa::new();
-    let mut all = vec![Level(best)];
     #[cfg(target_arch = "x86_64")]
-    {
-        if best.as_avx512().is_some() {
-            all.extend(best.as_avx2().map(|t| Level(Isa::Avx2(t))));
-        }
-        if best.as_avx2().is_some() {
-            all.extend(best.as_sse2().map(|t| Level(Isa::Sse2(t))));
-        }
-    }
-    all
+    let lower = [
+        best.as_avx2().filter(|_| best.as_avx512().is_some()).map(Isa::Avx2),
+        best.as_sse2().filter(|_| best.as_avx2().is_some()).map(Isa::Sse2),
+    ];
+    #[cfg(not(target_arch = "x86_64"))]
+    let lower: [Option<Isa>; 0] = [];
+    std::iter::once(best).chain(lower.into_iter().flatten()).map(Level).collect()
 }
 
 /// The level in use: the best of this machine, or a lower one asked for by `DSPK_SIMD`.

@@ -11,7 +11,7 @@ use fearless_simd::{Simd, f32x16, prelude::*};
 #[inline(always)]
 pub(crate) fn store<S: Simd>(simd: S, v: f32x16<S>, dst: &mut [f32; 16]) {
     #[cfg(target_arch = "x86_64")]
-    if dst.as_ptr() as usize % 64 == 0 {
+    if dst.as_ptr().addr().is_multiple_of(64) {
         if let Some(token) = simd.level().as_avx512() {
             return line_avx512(token, v.to_array(), dst);
         }
@@ -30,7 +30,7 @@ fearless_simd::kernel!(
     fn line_avx512(token: Avx512, v: [f32; 16], dst: &mut [f32; 16]) {
         use std::arch::x86_64::_mm512_stream_ps;
         let v = f32x16::load_array(token, v);
-        debug_assert!(dst.as_ptr() as usize % 64 == 0);
+        debug_assert!(dst.as_ptr().addr().is_multiple_of(64));
         // SAFETY: the caller checked the alignment; `dst` is 64 bytes, exclusively borrowed.
         unsafe { _mm512_stream_ps(dst.as_mut_ptr(), v.into()) };
     }
@@ -42,7 +42,7 @@ fearless_simd::kernel!(
     fn line_avx2(token: Avx2, v: [f32; 16], dst: &mut [f32; 16]) {
         use std::arch::x86_64::_mm256_stream_ps;
         let (low, high) = f32x16::load_array(token, v).split();
-        debug_assert!(dst.as_ptr() as usize % 32 == 0);
+        debug_assert!(dst.as_ptr().addr().is_multiple_of(32));
         let (a, b) = dst.split_at_mut(8);
         // SAFETY: the caller checked the alignment; each half is 32 bytes, exclusively borrowed.
         unsafe {

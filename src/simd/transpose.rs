@@ -2,14 +2,12 @@
 //!
 //! AVX-512 does a block in 64 shuffles of whole registers, AVX2 in four 8 x 8 blocks, the rest in sixteen 4 x 4 blocks.
 
-use fearless_simd::{Simd, f32x4, f32x16, prelude::*};
-
-use super::stream;
+use fearless_simd::{Simd, f32x4, prelude::*};
 
 /// Side of a block.
 pub(crate) const SIDE: usize = 16;
 
-/// `dst[i][j] = src[j][i]`; `streamed` writes past the caches where `dst` is aligned (see [`stream::store`]).
+/// `dst[i][j] = src[j][i]`; `streamed` writes past the caches where `dst` is aligned (see [`super::stream::store`]).
 #[inline(always)]
 pub(crate) fn block<S: Simd>(simd: S, src: &[&[f32; 16]; 16], dst: &mut [&mut [f32; 16]; 16], streamed: bool) {
     #[cfg(target_arch = "x86_64")]
@@ -39,6 +37,7 @@ pub(crate) fn block<S: Simd>(simd: S, src: &[&[f32; 16]; 16], dst: &mut [&mut [f
 fearless_simd::kernel!(
     #[inline(always)]
     fn block_avx512(token: Avx512, src: &[&[f32; 16]; 16], dst: &mut [&mut [f32; 16]; 16], streamed: bool) {
+        use fearless_simd::f32x16;
         use std::arch::x86_64::*;
         let load = |i: usize| -> __m512 { f32x16::load_array_ref(token, src[i]).into() };
         let mut t = [_mm512_setzero_ps(); 16];
@@ -70,7 +69,7 @@ fearless_simd::kernel!(
             for (i, v) in rows {
                 let v: f32x16<_> = v.simd_into(token);
                 if streamed {
-                    stream::store(token, v, dst[i]);
+                    super::stream::store(token, v, dst[i]);
                 } else {
                     v.store_array(dst[i]);
                 }
@@ -91,7 +90,7 @@ fearless_simd::kernel!(
                 let low: f32x8<_> = left[k].simd_into(token);
                 let v = low.combine(right[k]);
                 if streamed {
-                    stream::store(token, v, dst[i + k]);
+                    super::stream::store(token, v, dst[i + k]);
                 } else {
                     v.store_array(dst[i + k]);
                 }
@@ -155,7 +154,7 @@ mod tests {
             for streamed in [false, true] {
                 let mut y = vec![[f32::NAN; 16]; 16];
                 level.run(Block(&x, &mut y, streamed));
-                stream::fence();
+                crate::simd::stream::fence();
                 for (i, row) in y.iter().enumerate() {
                     assert_eq!(*row, std::array::from_fn(|j| x[j][i]), "{} row {i}", level.name());
                 }

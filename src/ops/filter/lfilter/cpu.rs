@@ -2,7 +2,7 @@
 //!
 //! `channels` puts 16 channels in the lanes; `time`, for few long channels, cuts them in time and puts the pieces there,
 //! each with the samples it needs from before it. Sums are float32 with float64 totals at proven places (see
-//! [`super::plan`]). An initial state is added to the first outputs afterwards; the final one is computed in float64 from
+//! the module `plan`). An initial state is added to the first outputs afterwards; the final one is computed in float64 from
 //! the last samples.
 
 use rayon::prelude::*;

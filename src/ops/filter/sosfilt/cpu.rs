@@ -5,7 +5,7 @@
 //! piece starts that much earlier from zero; where it does not, every piece runs once from zero, the states at the ends are
 //! carried on exactly by the power of the transition matrix, and every piece runs again from its true state.
 //!
-//! Filters whose zeros allow it run in a cheaper form (see [`super::form`]). A value that is not finite makes the states of
+//! Filters whose zeros allow it run in a cheaper form (see the module `form`). A value that is not finite makes the states of
 //! its channel non-finite for ever, in every form; but the forms differ in the samples just after an infinity, so a group
 //! that ends in a non-finite state is run again exactly as scipy writes the recursion.
 
@@ -170,23 +170,22 @@ impl Job<'_> {
         } else {
             (0, Some(self.carry(&step.power(len), &cut, channels, zi.as_deref())))
         };
-        let ends: Vec<(usize, States)> = groups(y, len)
+        let ends: Vec<States> = groups(y, len)
             .into_par_iter()
             .enumerate()
             .with_max_len(1)
             .map(|(g, mut rows)| {
-                let first = g * LANES;
-                let lanes = cut.lanes(self.x, before, first, rows.len());
+                let lanes = cut.lanes(self.x, before, g * LANES, rows.len());
                 let mut states = self.zeros();
                 self.advance(self.cascade, &lanes, 0..before, &mut states, None);
                 for i in 0..rows.len() {
-                    let (channel, piece) = cut.locate(first + i);
-                    match (&starts, &zi) {
-                        (Some(starts), _) => {
-                            let start = &starts[(first + i) * self.width()..(first + i + 1) * self.width()];
+                    let piece = g * LANES + i;
+                    match (&starts, &zi, cut.locate(piece)) {
+                        (Some(starts), ..) => {
+                            let start = &starts[piece * self.width()..(piece + 1) * self.width()];
                             start.iter().zip(&mut states).for_each(|(v, s)| s[i] = *v);
                         }
-                        (None, Some(zi)) if piece == 0 => self.import(self.cascade, &mut states, i, zi, channel),
+                        (None, Some(zi), (channel, 0)) => self.import(self.cascade, &mut states, i, zi, channel),
                         _ => {}
                     }
                 }
@@ -194,22 +193,18 @@ impl Job<'_> {
                 let split = if zi.is_some() { cut.last() } else { len };
                 self.advance(self.cascade, &lanes, before..before + split, &mut states, Some((&mut rows, 0)));
                 let at_end = states.clone();
-                self.advance(self.cascade, &lanes, before + split..before + len, &mut states, Some((&mut rows, split)));
-                let bad = !finite(&states);
-                (first, if bad { states } else { at_end })
+                let rest = before + split..before + len;
+                self.advance(self.cascade, &lanes, rest, &mut states, Some((&mut rows, split)));
+                if finite(&states) { at_end } else { states }
             })
             .collect();
-        if ends.iter().any(|(_, states)| !finite(states)) {
+        if !ends.iter().all(finite) {
             return false;
         }
         if let Some(zi) = zi {
-            for (first, states) in &ends {
-                for i in 0..LANES.min(channels * pieces - first) {
-                    let (channel, piece) = cut.locate(first + i);
-                    if piece == pieces - 1 {
-                        self.export(self.cascade, states, i, zi, channel);
-                    }
-                }
+            for channel in 0..channels {
+                let piece = channel * pieces + pieces - 1;
+                self.export(self.cascade, &ends[piece / LANES], piece % LANES, zi, channel);
             }
         }
         true
