@@ -132,7 +132,10 @@ fn cpu(channels: usize, samples: usize) -> Result<()> {
     let mut y = Signal::zeros(channels, samples)?;
     let mut peer = Peer::start(channels, samples)?;
     println!("cpu, {channels} x {samples}, {} threads", rayon::current_num_threads());
-    println!("{:<18} {:>9} {:>9} {:>9} {:>12} {:>12}", "operation", "peer ms", "dspk ms", "copy ms", "peer/dspk", "dspk/copy");
+    println!(
+        "{:<18} {:>9} {:>9} {:>9} {:>12} {:>12}",
+        "operation", "peer ms", "dspk ms", "copy ms", "peer/dspk", "dspk/copy"
+    );
     for name in ["sosfilt_f64", "sosfilt_f32", "fir63", "median_reference", "mean_reference", "convert_i16"] {
         let mut run = || -> Result<f64> {
             match name {
@@ -154,12 +157,7 @@ fn cpu(channels: usize, samples: usize) -> Result<()> {
         let ratio = median(theirs.iter().zip(&ours).map(|(t, o)| t / o).collect());
         let to_copy = median(ours.iter().zip(&copy).map(|(o, c)| o / c).collect());
         let ms = |v: Vec<f64>| median(v) * 1e3;
-        println!(
-            "{name:<18} {:>9.2} {:>9.2} {:>9.2} {ratio:>11.1}x {to_copy:>11.2}x",
-            ms(theirs),
-            ms(ours),
-            ms(copy)
-        );
+        println!("{name:<18} {:>9.2} {:>9.2} {:>9.2} {ratio:>11.1}x {to_copy:>11.2}x", ms(theirs), ms(ours), ms(copy));
     }
     Ok(())
 }

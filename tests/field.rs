@@ -104,7 +104,11 @@ fn integer_references_do_not_wrap() {
         let rows = View::new(&[10i16, 20, 30, 40], 4, 1).expect("view");
         let groups = Some(vec![vec![0, 2], vec![1, 3]]);
         let options = CommonReferenceOptions { groups, ..on(runtime, Operator::Mean) };
-        assert_eq!(common_reference(rows, &options).expect("referenced").to_vec(), [-10.0, -10.0, 10.0, 10.0], "{runtime}");
+        assert_eq!(
+            common_reference(rows, &options).expect("referenced").to_vec(),
+            [-10.0, -10.0, 10.0, 10.0],
+            "{runtime}"
+        );
     }
 }
 

@@ -93,8 +93,12 @@ fn sosfilt_in_chunks() {
             let filter = SosFilter::new(&sos_of(&case)).expect("filter").on(runtime);
             let mut state = filter.state(x.channels());
             let mut y = Signal::zeros(x.channels(), x.samples()).expect("memory");
-            let cuts: Vec<usize> =
-                case.spec["params"]["cuts"].as_array().expect("cuts").iter().map(|v| v.as_u64().expect("cut") as usize).collect();
+            let cuts: Vec<usize> = case.spec["params"]["cuts"]
+                .as_array()
+                .expect("cuts")
+                .iter()
+                .map(|v| v.as_u64().expect("cut") as usize)
+                .collect();
             for cut in cuts.windows(2) {
                 let part = filter.apply_with(x.view().window(cut[0], cut[1] - cut[0]), &mut state).expect("chunk");
                 for c in 0..x.channels() {
@@ -124,7 +128,8 @@ fn lfilter_fir() {
             let filter = FirFilter::new(taps).expect("filter").on(runtime);
             // scipy.signal.lfilter_zi(h, 1) is what is still to come of a unit step: the sums of the later taps.
             let step: Vec<f64> = (1..taps.len()).map(|k| taps[k..].iter().sum()).collect();
-            let zi: Vec<f64> = x.rows().flat_map(|r| step.iter().map(|s| s * f64::from(r[0])).collect::<Vec<_>>()).collect();
+            let zi: Vec<f64> =
+                x.rows().flat_map(|r| step.iter().map(|s| s * f64::from(r[0])).collect::<Vec<_>>()).collect();
             let mut state = filter.state_from_zi(&zi, x.channels()).expect("state");
             let y = filter.apply_with(&x, &mut state).expect("filtered");
             check(&what, &y, &case.outputs["y"], 1e-6, gain, &x);
@@ -147,7 +152,9 @@ fn common_references() {
         golden("car").iter().for_each(|c| run(c, "y", &mean));
         golden("cmr").iter().for_each(|c| run(c, "y", &median));
         let groups = Some(vec![vec![0, 1, 2, 3], vec![4, 5, 6, 7]]);
-        golden("cmr_groups").iter().for_each(|c| run(c, "y", &CommonReferenceOptions { groups: groups.clone(), ..median.clone() }));
+        golden("cmr_groups")
+            .iter()
+            .for_each(|c| run(c, "y", &CommonReferenceOptions { groups: groups.clone(), ..median.clone() }));
         for case in golden("cmr_exclude") {
             run(&case, "y", &CommonReferenceOptions { exclude: vec![2, 5], ..median.clone() });
             run(&case, "ym", &CommonReferenceOptions { exclude: vec![2, 5], ..mean.clone() });

@@ -25,6 +25,10 @@ mod system;
 mod tests;
 mod trouble;
 
+pub use crate::facade::accelerator::{
+    capabilities_now, describe, device_string, devices, is_cuda, is_gpu, neural_engines, operations, report, resolve,
+    supports_bfloat16, supports_float16, supports_float64,
+};
 pub use cache::{empty_cache, on_empty_cache};
 pub use capability::{Capability, Operation, capabilities};
 pub use cpu::{CpuFacts, instruction_set};
@@ -35,7 +39,3 @@ pub use report::Report;
 pub use roots::Roots;
 pub use system::missing_library;
 pub use trouble::Trouble;
-pub use crate::facade::accelerator::{
-    capabilities_now, describe, device_string, devices, is_cuda, is_gpu, neural_engines, operations, report, resolve,
-    supports_bfloat16, supports_float16, supports_float64,
-};

@@ -7,7 +7,9 @@ use super::{Access, Binding};
 
 /// A parsed and validated kernel.
 pub(super) struct Reflected {
+    #[cfg_attr(not(test), expect(dead_code, reason = "the tests hand it to naga's writers"))]
     pub module: Module,
+    #[cfg_attr(not(test), expect(dead_code, reason = "the tests hand it to naga's writers"))]
     pub info: ModuleInfo,
     pub group_size: u32,
     pub group_bytes: u32,

@@ -86,11 +86,7 @@ impl<'a> Job<'a> {
             Target::Gpu(gpu) => gpu.facts().key.clone(),
         };
         let layout = if input.interleaved { "interleaved" } else { "planar" };
-        let class = format!(
-            "{}-{}-{layout}",
-            problem.class(),
-            input.dtype.name(),
-        );
+        let class = format!("{}-{}-{layout}", problem.class(), input.dtype.name(),);
         let class = tune::class_name(&class, &tune::size_class(shape.channels, shape.samples, &[]));
         let names = variants.iter().map(|v| v.name.clone()).collect();
         let proven = RefCell::new(vec![false; variants.len()]);
@@ -348,9 +344,7 @@ impl Guarded {
             return Err(wrong("values were written outside the output".into()));
         }
         let inner = &self.data[GUARD..end];
-        Signal::from_source(
-            View::with_strides(inner, self.shape.channels, self.shape.samples, self.pitch, 1)?.into(),
-        )
+        Signal::from_source(View::with_strides(inner, self.shape.channels, self.shape.samples, self.pitch, 1)?.into())
     }
 }
 

@@ -44,9 +44,14 @@ impl Entry {
     pub fn identity(&self, on_gpu: bool) -> u128 {
         static IDENTITIES: OnceLock<Vec<(&'static str, u128, u128)>> = OnceLock::new();
         let all = IDENTITIES.get_or_init(|| {
-            registry().iter().map(|e| (e.command.name, xxhash_rust::xxh3::xxh3_128(e.cpu_source.as_bytes()), e.gpu_identity())).collect()
+            registry()
+                .iter()
+                .map(|e| (e.command.name, xxhash_rust::xxh3::xxh3_128(e.cpu_source.as_bytes()), e.gpu_identity()))
+                .collect()
         });
-        all.iter().find(|(name, ..)| *name == self.command.name).map_or(0, |(_, cpu, gpu)| if on_gpu { *gpu } else { *cpu })
+        all.iter()
+            .find(|(name, ..)| *name == self.command.name)
+            .map_or(0, |(_, cpu, gpu)| if on_gpu { *gpu } else { *cpu })
     }
 
     #[cfg(feature = "gpu")]

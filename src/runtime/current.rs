@@ -61,7 +61,9 @@ pub fn resolve(argument: Option<&str>) -> Result<Target> {
 pub fn device(name: &str) -> Result<Arc<dyn super::gpu::Gpu>> {
     match resolve(Some(name))? {
         Target::Gpu(gpu) => Ok(gpu),
-        Target::Cpu => Err(Error::invalid(format!("'{name}' is the CPU here; name a GPU runtime: {}", available().join(", ")))),
+        Target::Cpu => {
+            Err(Error::invalid(format!("'{name}' is the CPU here; name a GPU runtime: {}", available().join(", "))))
+        }
     }
 }
 

@@ -21,9 +21,9 @@ pub(crate) mod testing;
 #[cfg(feature = "wgpu")]
 pub mod wgpu;
 
+pub use crate::facade::{autotune, autotune_with};
 #[cfg(feature = "gpu")]
 pub use array::{DeviceArray, Layout, Segment};
-pub use crate::facade::{autotune, autotune_with};
 #[cfg(feature = "gpu")]
 pub use current::device;
 pub use current::{

@@ -53,3 +53,9 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) n: vec
         subgroups: false,
     })
 }
+
+/// The same adapter, pretending that bindings end at `binding_bytes`.
+pub(crate) fn test_gpu_limited(binding_bytes: u64) -> Option<Arc<dyn Gpu>> {
+    let overrides = super::wgpu::Overrides { binding_bytes: Some(binding_bytes), ..Default::default() };
+    Some(super::wgpu::open_with(adapter_index()?, overrides).expect("the adapter opened before") as Arc<dyn Gpu>)
+}

@@ -72,7 +72,7 @@ fn case(folder: &Path, spec: &serde_json::Value) -> Case {
         let mut entry = archive.by_index(i).expect("entry");
         let mut bytes = Vec::new();
         entry.read_to_end(&mut bytes).expect("stored");
-        outputs.insert(entry.name().trim_end_matches(".npy").to_string(), npy(&bytes));
+        outputs.insert(entry.name().expect("a name").trim_end_matches(".npy").to_string(), npy(&bytes));
     }
     Case { id: spec["id"].as_str().expect("id").into(), spec: spec.clone(), inputs, outputs }
 }

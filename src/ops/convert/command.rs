@@ -44,8 +44,8 @@ fn scale(params: &Params, name: &str) -> Result<Option<Scale>> {
     match (values.shape(), values.data()) {
         ([], [one]) => Ok(Some(Scale::One(*one))),
         ([_], many) => Ok(Some(Scale::PerChannel(many.to_vec()))),
-        (shape, _) => {
-            Err(Error::shape(format!("parameter '{name}' has shape {shape:?}; give one number or a list of one for each channel")))
-        }
+        (shape, _) => Err(Error::shape(format!(
+            "parameter '{name}' has shape {shape:?}; give one number or a list of one for each channel"
+        ))),
     }
 }

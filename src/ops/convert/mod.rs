@@ -2,8 +2,8 @@
 
 use crate::error::Result;
 use crate::ops::execute;
-use crate::ops::registry::{Entry, Representative, once_each};
 use crate::ops::problem::{Locality, Problem, Shape, State, Tolerance, Variant};
+use crate::ops::registry::{Entry, Representative, once_each};
 #[cfg(feature = "gpu")]
 use crate::runtime::{
     DeviceArray,
@@ -97,11 +97,7 @@ pub(crate) const ENTRY: Entry = Entry {
     cpu_source: include_str!("cpu.rs"),
     representatives: || {
         let options = ConvertOptions { gain: Scale::One(0.195), ..Default::default() };
-        Ok(vec![Representative {
-            problem: Box::new(Convert::new(&options)?),
-            dtype: Dtype::I16,
-            interleaved: true,
-        }])
+        Ok(vec![Representative { problem: Box::new(Convert::new(&options)?), dtype: Dtype::I16, interleaved: true }])
     },
     ideal_bytes: once_each,
 };

@@ -12,7 +12,11 @@ pub(crate) const COMMAND: Command = Command {
     params: &[
         Param::required("b", "taps of the filter"),
         Param::optional("a", "[1]", "denominator; one value, by which the taps are divided"),
-        Param::optional("zi", "null", "initial state, [C, taps - 1] ([taps - 1] for a 1-D input); gives outputs y and zf"),
+        Param::optional(
+            "zi",
+            "null",
+            "initial state, [C, taps - 1] ([taps - 1] for a 1-D input); gives outputs y and zf",
+        ),
     ],
     run,
 };
@@ -23,7 +27,9 @@ fn run(request: &Request) -> Result<Outputs> {
     let a = request.params.coefficients("a")?.unwrap_or_else(|| vec![1.0]);
     match a.as_slice() {
         [first] if *first != 0.0 && first.is_finite() => taps.iter_mut().for_each(|t| *t /= first),
-        [first] => return Err(Error::invalid(format!("parameter 'a' is [{first}]; its first value must be finite and not 0"))),
+        [first] => {
+            return Err(Error::invalid(format!("parameter 'a' is [{first}]; its first value must be finite and not 0")));
+        }
         _ => {
             return Err(Error::new(
                 ErrorKind::Unsupported,

@@ -3,14 +3,14 @@
 use std::f64::consts::PI;
 
 use crate::error::{Error, Result};
+use crate::ops::execute;
 use crate::ops::problem::{Locality, Problem, Shape, State, Tolerance, Variant};
+use crate::ops::registry::{Entry, Representative, once_each};
 #[cfg(feature = "gpu")]
 use crate::runtime::{
     DeviceArray,
     gpu::{Command, Facts, Gpu},
 };
-use crate::ops::execute;
-use crate::ops::registry::{Entry, Representative, once_each};
 use crate::signal::{Signal, Source, ViewMut};
 
 pub(crate) mod command;

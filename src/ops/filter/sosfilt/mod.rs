@@ -9,19 +9,19 @@ use crate::design::{Band, Sos, butter, sosfilt_zi};
 use crate::error::{Error, Result};
 use crate::ops::execute;
 use crate::ops::problem::{Locality, Problem, Shape, State, Tolerance, Variant};
+use crate::ops::registry::{Entry, Representative, once_each};
 #[cfg(feature = "gpu")]
 use crate::runtime::{
     DeviceArray,
     gpu::{Command, Facts, Gpu},
 };
-use crate::ops::registry::{Entry, Representative, once_each};
 use crate::signal::{Signal, Source, ViewMut};
 
 pub(crate) mod command;
 pub mod cpu;
+mod form;
 #[cfg(feature = "gpu")]
 pub mod gpu;
-mod form;
 mod kernel;
 #[cfg(feature = "gpu")]
 mod precision;
@@ -171,7 +171,12 @@ impl SosFilter {
 pub(crate) const ENTRY: Entry = Entry {
     command: command::COMMAND,
     kernels: &["filter/sosfilt", "filter/first_samples"],
-    cpu_source: concat!(include_str!("cpu.rs"), include_str!("form.rs"), include_str!("kernel.rs"), include_str!("transition.rs")),
+    cpu_source: concat!(
+        include_str!("cpu.rs"),
+        include_str!("form.rs"),
+        include_str!("kernel.rs"),
+        include_str!("transition.rs")
+    ),
     representatives: || {
         let filter = SosFilter::new(&butter(5, Band::Pass(300.0, 6000.0), 30_000.0)?)?;
         Ok(vec![Representative::planar(filter)])

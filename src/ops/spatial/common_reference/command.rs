@@ -11,10 +11,22 @@ pub(crate) const COMMAND: Command = Command {
     inputs: &["x [C, N]"],
     params: &[
         Param::required("operator", "\"mean\" or \"median\""),
-        Param::optional("groups", "null", "lists of channels, each referenced within itself; channels in none stay as they are"),
-        Param::optional("radius", "null", "[r0, r1]: channel k by the channels j with r0 <= |j - k| <= r1; not with groups"),
+        Param::optional(
+            "groups",
+            "null",
+            "lists of channels, each referenced within itself; channels in none stay as they are",
+        ),
+        Param::optional(
+            "radius",
+            "null",
+            "[r0, r1]: channel k by the channels j with r0 <= |j - k| <= r1; not with groups",
+        ),
         Param::optional("exclude", "[]", "channels left out of every reference, but referenced like the others"),
-        Param::optional("nan_policy", "\"propagate\"", "\"propagate\": a NaN makes its column NaN; \"omit\": it is left out"),
+        Param::optional(
+            "nan_policy",
+            "\"propagate\"",
+            "\"propagate\": a NaN makes its column NaN; \"omit\": it is left out",
+        ),
     ],
     run,
 };
@@ -32,7 +44,9 @@ fn run(request: &Request) -> Result<Outputs> {
     let radius = match params.indices("radius")?.as_deref() {
         None => None,
         Some(&[r0, r1]) => Some((r0, r1)),
-        Some(other) => return Err(Error::invalid(format!("parameter 'radius' has {} values; give [r0, r1]", other.len()))),
+        Some(other) => {
+            return Err(Error::invalid(format!("parameter 'radius' has {} values; give [r0, r1]", other.len())));
+        }
     };
     let y = common_reference(
         x.source,

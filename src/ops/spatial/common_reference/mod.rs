@@ -6,8 +6,8 @@
 
 use crate::error::Result;
 use crate::ops::execute;
-use crate::ops::registry::{Entry, Representative, once_each};
 use crate::ops::problem::{Locality, Problem, Shape, State, Tolerance, Variant};
+use crate::ops::registry::{Entry, Representative, once_each};
 #[cfg(feature = "gpu")]
 use crate::runtime::{
     DeviceArray,
@@ -15,8 +15,8 @@ use crate::runtime::{
 };
 use crate::signal::{Signal, Source, ViewMut};
 
-pub(crate) mod command;
 mod block;
+pub(crate) mod command;
 pub mod cpu;
 #[cfg(feature = "gpu")]
 pub mod gpu;

@@ -115,7 +115,9 @@ impl Plan {
             Form::All if self.exclude.is_empty() => String::new(),
             Form::All => "-exclude".into(),
             Form::Groups(groups) => format!("-groups{}", groups.len().next_power_of_two()),
-            Form::Radius(_, outer) => format!("-radius{}", outer.saturating_add(1).checked_next_power_of_two().unwrap_or(0)),
+            Form::Radius(_, outer) => {
+                format!("-radius{}", outer.saturating_add(1).checked_next_power_of_two().unwrap_or(0))
+            }
         };
         format!("{}{omit}{form}", self.operator.name())
     }
