@@ -167,7 +167,7 @@ impl CpuFacts {
     }
 
     /// The CPU's record.
-    pub(super) fn record(&self) -> Record {
+    pub(crate) fn record(&self) -> Record {
         let mut record = Record::blank("cpu", "cpu", "cpu", Class::Cpu);
         record.device = "cpu".into();
         record.vendor = match self.vendor.as_str() {

@@ -6,6 +6,8 @@
 //! are compared: a loop cut off by a driver shows only at full length.
 
 use std::cell::{OnceCell, RefCell};
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use crate::error::{Error, ErrorKind, Result};
@@ -233,6 +235,44 @@ impl Tunable for Job<'_> {
 
     fn verify(&self, index: usize) -> Result<()> {
         let variant = self.variant(index)?;
+        let few = few(self.shape.channels);
+        let key = format!(
+            "{} {} {} {:?} {few} {}",
+            self.device,
+            self.operation(),
+            self.problem.class(),
+            self.input,
+            variant.name
+        );
+        let known = || VERIFIED.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(result) = known().get(&key) {
+            return result.clone();
+        }
+        let result = self.verify_afresh(variant);
+        known().insert(key, result.clone());
+        result
+    }
+
+    fn time(&self, index: usize, repeats: u32) -> Result<f64> {
+        let variant = self.variant(index)?;
+        let t = self.timed()?;
+        let proven = self.proven.borrow()[index];
+        let seconds = self.measure(variant, t, repeats, proven)?;
+        self.proven.borrow_mut()[index] = true;
+        Ok(seconds)
+    }
+}
+
+/// Results of the checks on small problems in this process: they do not depend on the size that is timed.
+static VERIFIED: Mutex<BTreeMap<String, Result<()>>> = Mutex::new(BTreeMap::new());
+
+/// Channels of the small problems.
+fn few(channels: usize) -> usize {
+    channels.clamp(1, 40)
+}
+
+impl Job<'_> {
+    fn verify_afresh(&self, variant: &Variant) -> Result<()> {
         let tolerance = self.tolerance();
         for data in probes(self.problem, self.shape.channels, self.input) {
             let legal = match &self.target {
@@ -257,11 +297,9 @@ impl Tunable for Job<'_> {
         Ok(())
     }
 
-    fn time(&self, index: usize, repeats: u32) -> Result<f64> {
-        let variant = self.variant(index)?;
-        let t = self.timed()?;
-        let proven = self.proven.borrow()[index];
-        let seconds = match &self.target {
+    /// Seconds of `repeats` runs; the first time a variant is timed, its whole result is checked.
+    fn measure(&self, variant: &Variant, t: &Timed, repeats: u32, proven: bool) -> Result<f64> {
+        match &self.target {
             Target::Cpu => {
                 let mut host = t.host.borrow_mut();
                 let y = host.as_mut().ok_or_else(|| Error::internal("a CPU job has a host output"))?;
@@ -276,7 +314,7 @@ impl Tunable for Job<'_> {
                 if !proven {
                     self.check_timed(y, t)?;
                 }
-                seconds
+                Ok(seconds)
             }
             #[cfg(feature = "gpu")]
             Target::Gpu(gpu) => {
@@ -286,11 +324,9 @@ impl Tunable for Job<'_> {
                 if !proven {
                     self.check_timed(&y.download()?, t)?;
                 }
-                seconds
+                Ok(seconds)
             }
-        };
-        self.proven.borrow_mut()[index] = true;
-        Ok(seconds)
+        }
     }
 }
 
@@ -421,7 +457,7 @@ impl Data {
 /// Small inputs every variant must get right: ragged sizes around the tiles of all variants. Where the parameters fix the
 /// number of channels (groups, a gain for each), that number is used.
 fn probes(problem: &dyn Problem, channels: usize, input: Input) -> Vec<Data> {
-    let few = channels.clamp(1, 40);
+    let few = few(channels);
     let shape = |c: usize, samples: usize| {
         let shape = Shape { channels: c, samples };
         if problem.check(shape).is_ok() { shape } else { Shape { channels, samples } }

@@ -43,6 +43,10 @@ impl Machine for System {
         }
     }
 
+    fn cpu(&self) -> Option<Record> {
+        Some(super::cpu::facts().record())
+    }
+
     fn missing_library(&self, runtime: &str) -> Option<String> {
         missing_library(&Roots::system(), runtime).map(|trouble| trouble.to_string())
     }

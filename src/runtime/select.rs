@@ -85,6 +85,10 @@ pub(super) trait Machine: Send + Sync {
     fn environment(&self) -> Option<String>;
     /// What is here.
     fn report(&self, refresh: bool) -> Arc<Report>;
+    /// The CPU alone: naming it looks at no driver.
+    fn cpu(&self) -> Option<Record> {
+        self.report(false).devices().iter().find(|r| r.runtime == "cpu").cloned()
+    }
     /// What a runtime's library lacks, for the message only.
     fn missing_library(&self, runtime: &str) -> Option<String>;
     /// Opens a usable device that is not the CPU.
@@ -248,9 +252,7 @@ impl<M: Machine> Resolver<M> {
     }
 
     fn cpu(&self) -> Result<Resolved> {
-        let report = self.machine.report(false);
-        let record = report.devices().iter().find(|r| r.runtime == "cpu").cloned();
-        let record = record.ok_or_else(|| Error::internal("the device report has no CPU"))?;
+        let record = self.machine.cpu().ok_or_else(|| Error::internal("the device report has no CPU"))?;
         Ok(Resolved { record: Arc::new(record), target: Target::Cpu })
     }
 

@@ -25,9 +25,10 @@ pub fn data(name: &str) -> PathBuf {
 /// A float64 copy of a `.npy` file and its shape.
 pub fn npy(bytes: &[u8]) -> (Vec<f64>, Vec<usize>) {
     let file = npyz::NpyFile::new(bytes).expect("a .npy file");
-    let shape = file.shape().iter().map(|n| *n as usize).collect();
+    let shape: Vec<usize> = file.shape().iter().map(|n| *n as usize).collect();
+    let by_columns = file.order() == npyz::Order::Fortran && shape.len() == 2;
     let dtype = file.dtype().descr();
-    let values = if dtype.contains("f8") {
+    let values: Vec<f64> = if dtype.contains("f8") {
         file.into_vec::<f64>().expect("float64")
     } else if dtype.contains("f4") {
         file.into_vec::<f32>().expect("float32").into_iter().map(f64::from).collect()
@@ -36,6 +37,10 @@ pub fn npy(bytes: &[u8]) -> (Vec<f64>, Vec<usize>) {
     } else {
         file.into_vec::<i16>().expect("int16").into_iter().map(f64::from).collect()
     };
+    if by_columns {
+        let (rows, columns) = (shape[0], shape[1]);
+        return ((0..rows * columns).map(|i| values[i % columns * rows + i / columns]).collect(), shape);
+    }
     (values, shape)
 }
 

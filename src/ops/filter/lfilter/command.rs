@@ -28,7 +28,9 @@ fn run(request: &Request) -> Result<Outputs> {
     match a.as_slice() {
         [first] if *first != 0.0 && first.is_finite() => taps.iter_mut().for_each(|t| *t /= first),
         [first] => {
-            return Err(Error::invalid(format!("parameter 'a' is [{first}]; its first value must be finite and not 0")));
+            return Err(Error::invalid(format!(
+                "parameter 'a' is [{first}]; its first value must be finite and not 0"
+            )));
         }
         _ => {
             return Err(Error::new(
