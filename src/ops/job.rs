@@ -10,6 +10,8 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
+use rayon::prelude::*;
+
 use crate::error::{Error, ErrorKind, Result};
 use crate::ops::problem::{Locality, Problem, Shape, Tolerance, Variant};
 use crate::ops::registry;
@@ -393,13 +395,11 @@ pub(crate) struct Data {
 }
 
 impl Data {
-    fn filled(shape: Shape, input: Input, value: impl Fn(usize, usize) -> f32) -> Self {
-        let (c, n) = (shape.channels, shape.samples);
-        let at = |i: usize| if input.interleaved { (i % c, i / c) } else { (i / n, i % n) };
+    fn filled(shape: Shape, input: Input, value: impl Fn(usize, usize) -> f32 + Sync) -> Self {
         let mut data = Data { shape, input, f32s: Vec::new(), i16s: Vec::new() };
         match input.dtype {
-            Dtype::F32 => data.f32s = (0..c * n).map(|i| value(at(i).0, at(i).1)).collect(),
-            Dtype::I16 => data.i16s = (0..c * n).map(|i| (value(at(i).0, at(i).1) * 1000.0) as i16).collect(),
+            Dtype::F32 => data.f32s = fill(shape, input, &value),
+            Dtype::I16 => data.i16s = fill(shape, input, &|c, n| (value(c, n) * 1000.0) as i16),
         }
         data
     }
@@ -452,6 +452,19 @@ impl Data {
             .flat_map(|c| (0..self.shape.samples).map(move |n| (c, n)))
             .fold(0.0f64, |m, (c, n)| m.max(f64::from(x.get(c, n)).abs()))
     }
+}
+
+/// An array of `value(channel, sample)`, in parallel: the grid's largest has 200 million.
+fn fill<T: Default + Copy + Send>(shape: Shape, input: Input, value: &(impl Fn(usize, usize) -> T + Sync)) -> Vec<T> {
+    let (channels, samples) = (shape.channels, shape.samples);
+    let mut all = vec![T::default(); channels * samples];
+    let run = if input.interleaved { channels } else { samples };
+    all.par_chunks_mut(run.max(1)).enumerate().for_each(|(outer, run)| {
+        for (inner, x) in run.iter_mut().enumerate() {
+            *x = if input.interleaved { value(inner, outer) } else { value(outer, inner) };
+        }
+    });
+    all
 }
 
 /// Small inputs every variant must get right: ragged sizes around the tiles of all variants. Where the parameters fix the

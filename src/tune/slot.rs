@@ -21,8 +21,9 @@ pub(super) struct State {
     pub borrowed: bool,
     /// The deviation from `winner` has been warned about.
     pub warned: bool,
-    /// Measured under another driver, or not all variants were tried: `autotune` measures again.
-    pub incomplete: bool,
+    /// Wall seconds of the measurement if they were too few to try every variant, 0 if it was made under another driver:
+    /// a larger budget measures again.
+    pub incomplete_within: Option<f64>,
     /// The entry's place is blocked: do not store.
     pub blocked: bool,
     /// Measured under [`Policy::Force`] in this process.

@@ -194,13 +194,13 @@ impl Tuner {
         let slot = self.slot(tunable);
         let until = self.clock.now().saturating_add(effort.wait);
         let Some(_claim) = self.wait_for(until, waiting, || slot.claim()) else { return Ok(Tuning::Busy) };
-        if !effort.force && self.is_complete(&slot, tunable) {
+        if !effort.force && self.is_complete(&slot, tunable, effort.budget) {
             return Ok(Tuning::Cached);
         }
         let Some(_turn) = self.wait_for(until, waiting, || self.take(tunable.device())) else {
             return Ok(Tuning::Busy);
         };
-        if !effort.force && self.is_complete(&slot, tunable) {
+        if !effort.force && self.is_complete(&slot, tunable, effort.budget) {
             return Ok(Tuning::Cached);
         }
         match self.measure(&slot, tunable, effort.budget, effort.force) {
@@ -231,13 +231,13 @@ impl Tuner {
         }
     }
 
-    /// Whether the class is settled, after a look into the store, and needs no new measurement.
-    fn is_complete(&self, slot: &Slot, tunable: &dyn Tunable) -> bool {
+    /// Whether the class is settled, after a look into the store, and a measurement within `budget` would add nothing.
+    fn is_complete(&self, slot: &Slot, tunable: &dyn Tunable, budget: Duration) -> bool {
         if slot.read().stage != Stage::Settled {
             self.look_up(slot, tunable);
         }
         let state = slot.read();
-        state.stage == Stage::Settled && !state.incomplete
+        state.stage == Stage::Settled && state.incomplete_within.is_none_or(|tried| tried >= budget.as_secs_f64())
     }
 
     /// The answer of a slot that has one.
@@ -358,7 +358,7 @@ impl Tuner {
         state.winner = Some(entry.winner.clone());
         state.merit = merit;
         state.borrowed = false;
-        state.incomplete = stale || !entry.untried.is_empty();
+        state.incomplete_within = if stale { Some(0.0) } else { entry.incomplete_within() };
         state.stage = Stage::Settled;
     }
 
@@ -390,12 +390,12 @@ impl Tuner {
         }
         match &measured.verdict {
             Verdict::Settled { variant, won } => {
-                let mut entry = entry_of(tunable, &measured, *variant, *won);
+                let mut entry = entry_of(tunable, &measured, *variant, *won, budget);
                 used_up.iter().for_each(|failed| entry.reject(failed, "in use".into()));
                 state.merit = entry.merit();
                 state.winner = Some(entry.winner.clone());
                 (state.borrowed, state.warned) = (false, false);
-                state.incomplete = !entry.untried.is_empty();
+                state.incomplete_within = entry.incomplete_within();
                 state.stage = Stage::Settled;
                 let blocked = state.blocked;
                 drop(state);
@@ -441,7 +441,7 @@ fn key(tunable: &dyn Tunable) -> u128 {
     hash.digest128()
 }
 
-fn entry_of(tunable: &dyn Tunable, measured: &Measurement, winner: usize, won: bool) -> Entry {
+fn entry_of(tunable: &dyn Tunable, measured: &Measurement, winner: usize, won: bool, budget: Duration) -> Entry {
     let names = tunable.variants();
     let name = |variant: usize| names.get(variant).cloned().unwrap_or_default();
     Entry {
@@ -470,6 +470,7 @@ fn entry_of(tunable: &dyn Tunable, measured: &Measurement, winner: usize, won: b
             .iter()
             .map(|(variant, reason)| Rejection { variant: name(*variant), reason: reason.clone() })
             .collect(),
+        budget: budget.as_secs_f64(),
         untried: measured.untried.iter().map(|&variant| name(variant)).collect(),
     }
 }

@@ -10,9 +10,9 @@ use crate::signal::Dtype;
 /// Variants, the default first. All layouts share the same tunables.
 pub fn variants(facts: &Facts, _shape: Shape) -> Vec<Variant> {
     let default = if is_software(facts) { [("WG", 16), ("STEPS", 4)] } else { [("WG", 64), ("STEPS", 1)] };
-    space("registers", &default, &[("WG", &[16, 32, 64, 128]), ("STEPS", &[1, 2, 4])], |v| {
-        v[0].1 <= facts.limits.group_size
-    })
+    let (groups, steps): (&[u32], &[u32]) =
+        if is_software(facts) { (&[16, 64], &[2, 4]) } else { (&[64, 128], &[1, 2, 4]) };
+    space("registers", &default, &[("WG", groups), ("STEPS", steps)], |v| v[0].1 <= facts.limits.group_size)
 }
 
 /// Records `y = x * gain + offset`, where `scale` gives gain and offset of a channel.

@@ -59,7 +59,10 @@ pub(crate) struct Entry {
     pub date: String,
     pub candidates: Vec<Candidate>,
     pub rejected: Vec<Rejection>,
-    /// Variants the time budget left out; `autotune` measures such an entry again.
+    /// Wall seconds the measurement was given.
+    #[serde(default)]
+    pub budget: f64,
+    /// Variants that did not fit the budget; a larger one measures such an entry again.
     #[serde(default)]
     pub untried: Vec<String>,
 }
@@ -81,6 +84,11 @@ impl Entry {
         Ok(entry)
     }
 
+    /// The budget that was too short to try every variant, if it was.
+    pub fn incomplete_within(&self) -> Option<f64> {
+        (!self.untried.is_empty()).then_some(self.budget)
+    }
+
     fn check(&self) -> Result<(), String> {
         if self.schema != SCHEMA {
             return Err(format!("it says schema {}, its folder says {SCHEMA}", self.schema));
@@ -97,6 +105,9 @@ impl Entry {
             || self.untried.len() > MAX_VARIANTS
         {
             return Err("it lists too many variants".into());
+        }
+        if !self.budget.is_finite() || self.budget < 0.0 {
+            return Err("its budget is not a time".into());
         }
         for candidate in &self.candidates {
             let spread = candidate.spread;
@@ -181,6 +192,7 @@ mod tests {
             date: iso_date(0),
             candidates: vec![candidate("a", 1.0), candidate("c", 0.7), candidate("b", 0.6), candidate("wrong", 0.1)],
             rejected: vec![Rejection { variant: "wrong".into(), reason: "differs from the reference".into() }],
+            budget: 1.0,
             untried: vec![],
         }
     }

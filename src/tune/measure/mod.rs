@@ -70,7 +70,7 @@ const MAX_REPEATS: u32 = 1 << 16;
 /// Most samples spent on finding the number of repeats.
 const MAX_CALIBRATIONS: u32 = 20;
 /// A candidate this much slower than the default in two warm samples does not enter the race.
-const HOPELESS: f64 = 2.0;
+const HOPELESS: f64 = 1.5;
 /// After three rounds, a candidate whose best ratio is this much above the leader's median leaves.
 const CLEAR_LOSS: f64 = 1.03;
 /// Rounds before anything is dropped.

@@ -20,7 +20,9 @@ const COMPENSATED_TAPS: usize = 33;
 /// Variants, the default first.
 pub fn variants(_taps: &[f64], facts: &Facts, _shape: Shape) -> Vec<Variant> {
     let default = if is_software(facts) { [("WG", 64), ("R", 16)] } else { [("WG", 64), ("R", 8)] };
-    space("direct", &default, &[("WG", &[8, 32, 64, 128]), ("R", &[8, 16, 32])], |v| v[0].1 <= facts.limits.group_size)
+    let (groups, tile): (&[u32], &[u32]) =
+        if is_software(facts) { (&[8, 64], &[16, 32]) } else { (&[64, 128], &[8, 16]) };
+    space("direct", &default, &[("WG", groups), ("R", tile)], |v| v[0].1 <= facts.limits.group_size)
 }
 
 /// Records the computation from zero state.

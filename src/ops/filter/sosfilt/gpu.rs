@@ -45,7 +45,8 @@ pub fn variants(sos: &[[f64; 6]], facts: &Facts, _shape: Shape) -> Vec<Variant> 
 }
 
 fn groups(method: &'static str, default: u32, facts: &Facts) -> Vec<Variant> {
-    space(method, &[("WG", default)], &[("WG", &[8, 32, 64])], |v| v[0].1 <= facts.limits.group_size)
+    let sizes: &[u32] = if is_software(facts) { &[8, 32] } else { &[32, 64] };
+    space(method, &[("WG", default)], &[("WG", sizes)], |v| v[0].1 <= facts.limits.group_size)
 }
 
 /// Records the computation from zero state. `step` is scipy's `sosfilt_zi`, none where the filter has a pole at z = 1.

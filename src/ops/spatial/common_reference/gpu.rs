@@ -20,15 +20,18 @@ pub fn variants(plan: &Plan, facts: &Facts, shape: Shape) -> Vec<Variant> {
     match plan.operator() {
         Operator::Mean => {
             let default =
-                if software { [("WG", 32), ("Q", 4), ("ROWS", 4)] } else { [("WG", 64), ("Q", 1), ("ROWS", 4)] };
-            space("sums", &default, &[("WG", &[8, 32, 64, 128]), ("Q", &[1, 2, 4, 8]), ("ROWS", &[2, 4])], |v| {
+                if software { [("WG", 8), ("Q", 8), ("ROWS", 4)] } else { [("WG", 64), ("Q", 1), ("ROWS", 4)] };
+            let (groups, wide): (&[u32], &[u32]) =
+                if software { (&[8, 32], &[2, 4, 8]) } else { (&[32, 64, 128], &[1, 2]) };
+            space("sums", &default, &[("WG", groups), ("Q", wide), ("ROWS", &[4])], |v| {
                 fits(v) && v[0].1 * v[1].1 <= 256
             })
         }
         Operator::Median => {
             let default =
-                if software { [("WG", 32), ("VEC", 2), ("ROWS", 4)] } else { [("WG", 64), ("VEC", 1), ("ROWS", 4)] };
-            space("search", &default, &[("WG", &[8, 32, 64, 128]), ("VEC", &[1, 2, 4]), ("ROWS", &[4, 8, 16])], fits)
+                if software { [("WG", 8), ("VEC", 4), ("ROWS", 4)] } else { [("WG", 64), ("VEC", 1), ("ROWS", 4)] };
+            let (groups, wide): (&[u32], &[u32]) = if software { (&[8, 32], &[2, 4]) } else { (&[64, 128], &[1, 2]) };
+            space("search", &default, &[("WG", groups), ("VEC", wide), ("ROWS", &[4, 8])], fits)
         }
     }
 }
