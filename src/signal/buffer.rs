@@ -4,7 +4,7 @@
 //! dropped buffers go to a process-wide pool, by size class, and come back warm. What a recycled buffer holds is old
 //! data, never uninitialised memory. The pool keeps at most [`POOL_LIMIT`] bytes.
 
-use std::alloc::{Layout, alloc_zeroed, dealloc};
+use std::alloc::{Layout, alloc, dealloc};
 use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
 use std::sync::Mutex;
@@ -34,12 +34,15 @@ impl Block {
         let align = if bytes >= HUGE_PAGE { HUGE_PAGE } else { CACHE_LINE };
         let layout = Layout::from_size_align(bytes, align).ok()?;
         // SAFETY: the layout has a size above zero (class() never returns 0).
-        let ptr = NonNull::new(unsafe { alloc_zeroed(layout) })?;
+        let ptr = NonNull::new(unsafe { alloc(layout) })?;
         #[cfg(target_os = "linux")]
         if bytes >= HUGE_PAGE {
+            // Before the first touch: pages that exist stay small.
             // SAFETY: the range is ours, page-aligned; the call is advice and its failure changes nothing.
             unsafe { libc::madvise(ptr.as_ptr().cast(), bytes, libc::MADV_HUGEPAGE) };
         }
+        // SAFETY: the block is ours and `bytes` long.
+        unsafe { ptr.as_ptr().write_bytes(0, bytes) };
         Some(Block { ptr, layout })
     }
 }
