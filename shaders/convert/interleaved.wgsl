@@ -13,6 +13,11 @@ struct InterleavedArgs {
     samples: u32,
     pitch4: u32,
     tiles: u32, // groups of WG threads along a row
+    scale: Scale,
+    one: f32, // 1.0
+    unused_c: u32,
+    unused_d: u32,
+    unused_e: u32,
 }
 
 @group(0) @binding(0) var<uniform> args: InterleavedArgs;
@@ -36,7 +41,10 @@ fn main(
     var channel_scales: array<Scale, 8>;
     // dspk:unroll
     for (var c = 0u; c < 8u; c++) {
-        channel_scales[c] = scales[octet * 8u + c];
+        channel_scales[c] = args.scale;
+        if (MODE == 2u) {
+            channel_scales[c] = scales[octet * 8u + c];
+        }
     }
     // dspk:unroll
     for (var k = 0u; k < STEPS; k++) {
@@ -51,8 +59,8 @@ fn main(
             for (var p = 0u; p < 4u; p++) {
                 let pair = vec4<u32>(words[0][p], words[1][p], words[2][p], words[3][p]);
                 let channel = octet * 8u + 2u * p;
-                y[channel * args.pitch4 + at4] = scaled(lower(pair), channel_scales[2u * p]);
-                y[(channel + 1u) * args.pitch4 + at4] = scaled(upper(pair), channel_scales[2u * p + 1u]);
+                y[channel * args.pitch4 + at4] = scaled(lower(pair), channel_scales[2u * p], args.one);
+                y[(channel + 1u) * args.pitch4 + at4] = scaled(upper(pair), channel_scales[2u * p + 1u], args.one);
             }
         }
     }

@@ -14,6 +14,11 @@ struct AnyArgs {
     samples: u32,
     pitch4: u32,
     tiles: u32, // groups of WG threads across the channels
+    scale: Scale,
+    one: f32, // 1.0
+    unused_c: u32,
+    unused_d: u32,
+    unused_e: u32,
 }
 
 @group(0) @binding(0) var<uniform> args: AnyArgs;
@@ -42,7 +47,10 @@ fn main(
     if (channel >= args.channels || first4 >= args.pitch4) {
         return;
     }
-    let scale = scales[channel];
+    var scale = args.scale;
+    if (MODE == 2u) {
+        scale = scales[channel];
+    }
     // dspk:unroll
     for (var k = 0u; k < STEPS; k++) {
         let at4 = first4 + k;
@@ -54,7 +62,7 @@ fn main(
             element(s + 3u, channel),
         );
         if (at4 < args.pitch4) {
-            y[channel * args.pitch4 + at4] = scaled(v, scale);
+            y[channel * args.pitch4 + at4] = scaled(v, scale, args.one);
         }
     }
 }

@@ -14,6 +14,11 @@ struct PlanarArgs {
     chunks: u32, // runs of 8 samples in a row
     unused_a: u32,
     unused_b: u32,
+    scale: Scale,
+    one: f32, // 1.0
+    unused_c: u32,
+    unused_d: u32,
+    unused_e: u32,
 }
 
 @group(0) @binding(0) var<uniform> args: PlanarArgs;
@@ -32,16 +37,19 @@ fn main(
     for (var k = 0u; k < STEPS; k++) {
         let at = first + k;
         if (at < args.channels * args.chunks) {
-            let scale = scales[at / args.chunks];
+            var scale = args.scale;
+            if (MODE == 2u) {
+                scale = scales[at / args.chunks];
+            }
             if (INT16 == 1u) {
                 let w = x[at];
                 let a = lower(w);
                 let b = upper(w);
-                y[2u * at] = scaled(vec4<f32>(a.x, b.x, a.y, b.y), scale);
-                y[2u * at + 1u] = scaled(vec4<f32>(a.z, b.z, a.w, b.w), scale);
+                y[2u * at] = scaled(vec4<f32>(a.x, b.x, a.y, b.y), scale, args.one);
+                y[2u * at + 1u] = scaled(vec4<f32>(a.z, b.z, a.w, b.w), scale, args.one);
             } else {
-                y[2u * at] = scaled(bitcast<vec4<f32>>(x[2u * at]), scale);
-                y[2u * at + 1u] = scaled(bitcast<vec4<f32>>(x[2u * at + 1u]), scale);
+                y[2u * at] = scaled(bitcast<vec4<f32>>(x[2u * at]), scale, args.one);
+                y[2u * at + 1u] = scaled(bitcast<vec4<f32>>(x[2u * at + 1u]), scale, args.one);
             }
         }
     }

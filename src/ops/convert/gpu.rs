@@ -1,5 +1,6 @@
 //! Conversion on a device: one launch for each segment, by the kernel that fits the layout.
 
+use super::plan::Scale;
 use crate::error::{Error, Result};
 use crate::ops::launch::{all, compose, constant, is_software, launch, pairs, space, word};
 use crate::ops::problem::{Shape, Variant};
@@ -15,9 +16,10 @@ pub fn variants(facts: &Facts, _shape: Shape) -> Vec<Variant> {
     space("registers", &default, &[("WG", groups), ("STEPS", steps)], |v| v[0].1 <= facts.limits.group_size)
 }
 
-/// Records `y = x * gain + offset`, where `scale` gives gain and offset of a channel.
+/// Records `y = x * gain + offset`.
 pub fn record(
-    scale: impl Fn(usize) -> (f64, f64),
+    gain: &Scale,
+    offset: &Scale,
     gpu: &dyn Gpu,
     variant: &Variant,
     x: &DeviceArray,
@@ -27,49 +29,57 @@ pub fn record(
         Dtype::I16 => 1,
         Dtype::F32 => 0,
     };
-    let scales: Vec<u8> = (0..x.channels()).flat_map(|c| words(scale(c))).collect();
+    let (mode, scales) = match (gain, offset) {
+        (Scale::One(gain), Scale::One(offset)) if (*gain, *offset) == (1.0, 0.0) => (0, words(*gain, *offset)),
+        (Scale::One(gain), Scale::One(offset)) => (1, words(*gain, *offset)),
+        _ => (2, (0..x.channels()).flat_map(|c| words(gain.at(c), offset.at(c))).collect()),
+    };
+    let offsets = u32::from((0..x.channels()).any(|c| offset.at(c) != 0.0));
     let (wg, steps) = (variant.get("WG") as usize, variant.get("STEPS") as usize);
     let channels = x.channels();
     let mut commands = Vec::new();
     for (from, to) in pairs(x, y)? {
         let pitch4 = to.pitch / 4;
-        let (name, special, args, groups): (_, &[_], _, _) = match x.layout() {
+        let (name, int16, args, groups) = match x.layout() {
             Layout::Planar => {
                 if from.pitch != to.pitch {
                     return Err(Error::internal("input and output rows of a conversion differ in pitch"));
                 }
                 let chunks = to.pitch / 8;
                 let args = [word(channels)?, word(chunks)?, 0, 0];
-                ("convert/planar", &[("INT16", int16)], args, (channels * chunks).div_ceil(wg * steps))
+                ("convert/planar", Some(int16), args, (channels * chunks).div_ceil(wg * steps))
             }
             Layout::Interleaved => {
                 let fast = int16 == 1 && channels % 8 == 0;
                 let tiles = if fast { pitch4.div_ceil(wg * steps) } else { channels.div_ceil(wg) };
                 let args = [word(channels)?, word(from.samples)?, word(pitch4)?, word(tiles)?];
                 if fast {
-                    ("convert/interleaved", &[], args, channels / 8 * tiles)
+                    ("convert/interleaved", None, args, channels / 8 * tiles)
                 } else {
-                    ("convert/interleaved_any", &[("INT16", int16)], args, pitch4.div_ceil(steps) * tiles)
+                    ("convert/interleaved_any", Some(int16), args, pitch4.div_ceil(steps) * tiles)
                 }
             }
         };
-        let kernel = compose(name, variant, special)?;
-        let buffers = [constant(gpu, &scales)?, all(from), all(to)];
+        let special: Vec<_> =
+            int16.map(|v| ("INT16", v)).into_iter().chain([("MODE", mode), ("OFFSET", offsets)]).collect();
+        let kernel = compose(name, variant, &special)?;
+        let args: Vec<u32> =
+            args.into_iter().chain(scales[..4].iter().copied()).chain([1f32.to_bits(), 0, 0, 0]).collect();
+        let bytes: Vec<u8> = scales.iter().flat_map(|w| w.to_le_bytes()).collect();
+        let buffers = [constant(gpu, &bytes)?, all(from), all(to)];
         commands.push(launch(gpu, &kernel, &args, &buffers, groups as u64)?);
     }
     Ok(commands)
 }
 
 /// Gain and offset as sums of two floats.
-fn words((gain, offset): (f64, f64)) -> Vec<u8> {
-    [gain, offset]
-        .into_iter()
-        .flat_map(|v| {
-            let high = v as f32;
-            let low = if high.is_finite() { (v - f64::from(high)) as f32 } else { 0.0 };
-            [high.to_le_bytes(), low.to_le_bytes()].concat()
-        })
-        .collect()
+fn words(gain: f64, offset: f64) -> Vec<u32> {
+    let pair = |v: f64| {
+        let high = v as f32;
+        let low = if high.is_finite() { (v - f64::from(high)) as f32 } else { 0.0 };
+        [high.to_bits(), low.to_bits()]
+    };
+    [pair(gain), pair(offset)].concat()
 }
 
 #[cfg(test)]

@@ -108,7 +108,12 @@ impl Problem for Convert {
     }
 
     fn class(&self) -> String {
-        if self.scaled() { "scaled".into() } else { "plain".into() }
+        let kind = match (self.scaled(), self.offset == Scale::One(0.0)) {
+            (false, _) => "plain",
+            (true, true) => "gain",
+            (true, false) => "offset",
+        };
+        kind.into()
     }
 
     fn accepts(&self, dtype: Dtype) -> bool {
@@ -153,6 +158,6 @@ impl Problem for Convert {
 
     #[cfg(feature = "gpu")]
     fn record(&self, gpu: &dyn Gpu, variant: &Variant, x: &DeviceArray, y: &DeviceArray) -> Result<Vec<Command>> {
-        gpu::record(|c| (self.gain.at(c), self.offset.at(c)), gpu, variant, x, y)
+        gpu::record(&self.gain, &self.offset, gpu, variant, x, y)
     }
 }
