@@ -39,3 +39,4 @@ pub use report::Report;
 pub use roots::Roots;
 pub use system::missing_library;
 pub use trouble::Trouble;
+pub(crate) use trouble::build_remedy;

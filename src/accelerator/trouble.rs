@@ -102,11 +102,19 @@ fn interface_remedy(vendor: &str) -> &'static str {
     }
 }
 
+/// What to do about a runtime that this build does not contain.
+pub(crate) fn build_remedy(runtime: &str) -> String {
+    match runtime {
+        "cuda" | "hip" => format!("dspk {} has no {runtime} runtime yet: use wgpu (Vulkan)", env!("CARGO_PKG_VERSION")),
+        _ => format!("rebuild with `--features {runtime}`"),
+    }
+}
+
 impl fmt::Display for Trouble {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Trouble::NotCompiled { runtime } => {
-                write!(f, "the {runtime} runtime is not compiled into this build; rebuild with `--features {runtime}`")
+                write!(f, "the {runtime} runtime is not compiled into this build; {}", build_remedy(runtime))
             }
             Trouble::LibraryMissing { library, remedy } => write!(f, "the library {library} is missing; {remedy}"),
             Trouble::DriverMissing { vendor } => {

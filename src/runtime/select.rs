@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 #[cfg(feature = "gpu")]
 use super::gpu::Gpu;
 use super::selector::{Pick, Selector};
-use crate::accelerator::{Record, Report, best_of};
+use crate::accelerator::{Record, Report, best_of, build_remedy};
 use crate::error::{Error, ErrorKind, Result};
 
 /// The environment variable that names a runtime.
@@ -196,9 +196,9 @@ impl<M: Machine> Resolver<M> {
                 Err(Error::new(
                     ErrorKind::NotCompiled,
                     format!(
-                        "runtime '{runtime}' is not compiled into this build; compiled in: {}; rebuild with \
-                         `--features {runtime}`{library}",
-                        compiled.join(", ")
+                        "runtime '{runtime}' is not compiled into this build; compiled in: {}; {}{library}",
+                        compiled.join(", "),
+                        build_remedy(runtime)
                     ),
                 ))
             }

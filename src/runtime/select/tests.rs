@@ -249,7 +249,8 @@ fn an_empty_machine_computes_on_the_cpu_and_names_what_is_missing() {
     let e = resolver.resolve(Some("cuda")).unwrap_err().to_string();
     assert!(
         e.starts_with(
-            "runtime 'cuda' is not compiled into this build; compiled in: wgpu, cpu; rebuild with `--features cuda`"
+            "runtime 'cuda' is not compiled into this build; compiled in: wgpu, cpu; dspk 0.1.0 has no cuda runtime yet: use \
+             wgpu (Vulkan)"
         ),
         "{e}"
     );
