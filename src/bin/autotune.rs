@@ -58,7 +58,7 @@ type Backend<'a> =
     &'a mut dyn FnMut(&AutotuneOptions, &mut dyn FnMut(&Progress<'_>)) -> Result<Vec<RuntimeSummary>, Error>;
 
 fn main() -> ExitCode {
-    env_logger::Builder::from_env(env_logger::Env::default().default_filter_or("warn")).init();
+    env_logger::Builder::from_env(env_logger::Env::new().filter_or("DSPK_LOG", "error,dspk=warn")).init();
     let mut backend = dspk::runtime::autotune_with;
     let (mut out, mut err) = (std::io::stdout().lock(), std::io::stderr());
     ExitCode::from(run(std::env::args_os(), &mut backend, &mut out, &mut err))
