@@ -24,12 +24,18 @@ fn combinations(settings: &[Tunable]) -> Vec<Settings> {
     }
 }
 
-fn write(reflected: &reflect::Reflected) -> Result<(), String> {
+/// Writes for every target; with `DSPK_SPIRV_DIR` the SPIR-V stays there, for spirv-val.
+fn write(reflected: &reflect::Reflected, name: &str) -> Result<(), String> {
     let (module, info) = (&reflected.module, &reflected.info);
     let entry = || (naga::ShaderStage::Compute, "main".to_string());
     let options = naga::back::spv::PipelineOptions { shader_stage: entry().0, entry_point: entry().1 };
     let spv = naga::back::spv::Options { lang_version: (1, 3), ..Default::default() };
-    naga::back::spv::write_vec(module, info, &spv, Some(&options)).map_err(|e| format!("SPIR-V: {e}"))?;
+    let words = naga::back::spv::write_vec(module, info, &spv, Some(&options)).map_err(|e| format!("SPIR-V: {e}"))?;
+    if let Some(folder) = std::env::var_os("DSPK_SPIRV_DIR") {
+        let bytes: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
+        std::fs::create_dir_all(&folder).map_err(|e| e.to_string())?;
+        std::fs::write(std::path::Path::new(&folder).join(format!("{name}.spv")), bytes).map_err(|e| e.to_string())?;
+    }
     let msl = naga::back::msl::Options { lang_version: (2, 4), ..Default::default() };
     let (_, written) =
         naga::back::msl::write_string(module, info, &msl, &Default::default()).map_err(|e| format!("MSL: {e}"))?;
@@ -56,10 +62,11 @@ fn every_kernel_composes_and_is_written_for_every_target() {
                 .map(|i| (&tunes[i % tunes.len()], &specials[i % specials.len()]))
                 .collect()
         };
-        for (tuned, special) in pairs {
+        for (nth, (tuned, special)) in pairs.into_iter().enumerate() {
             let what = || format!("{} {tuned:?} {special:?}", source.name);
             let (_, reflected) = build(source, tuned, special).unwrap_or_else(|e| panic!("{}: {e}", what()));
-            write(&reflected).unwrap_or_else(|e| panic!("{}: {e}", what()));
+            write(&reflected, &format!("{}-{nth}", source.name.replace('/', "-")))
+                .unwrap_or_else(|e| panic!("{}: {e}", what()));
         }
     }
 }
