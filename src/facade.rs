@@ -117,7 +117,11 @@ fn targets(names: &[String]) -> Result<Vec<(String, Target)>> {
     for device in crate::accelerator::devices() {
         if device.auto && device.runtime != "cpu" {
             match runtime::resolve(Some(&device.device)) {
-                Ok(target) => targets.push((device.device.clone(), target)),
+                // A runtime's first device goes by the runtime's name, further ones by their own.
+                Ok(target) => {
+                    let first = targets.iter().all(|(_, t)| t.runtime() != device.runtime);
+                    targets.push((if first { device.runtime.to_string() } else { device.device }, target));
+                }
                 Err(e) => log::warn!("{} is left out: {e}", device.device),
             }
         }
