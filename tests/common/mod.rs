@@ -2,7 +2,7 @@
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 
 use std::collections::BTreeMap;
-use std::io::Read;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
 /// The runtimes this machine can test, `cpu` first. A missing wgpu device skips loudly, or fails where
@@ -13,7 +13,13 @@ pub fn runtimes() -> Vec<&'static str> {
     match dspk::runtime::device("wgpu") {
         Ok(_) => found.push("wgpu"),
         Err(e) if std::env::var("DSPK_REQUIRE_WGPU").is_ok_and(|v| v == "1") => panic!("wgpu is required here: {e}"),
-        Err(e) => eprintln!("SKIPPED the wgpu half of this test: {e}"),
+        Err(e) => {
+            static ONCE: std::sync::Once = std::sync::Once::new();
+            // Not through `eprintln!`, which the test harness would swallow.
+            ONCE.call_once(|| {
+                let _ = writeln!(std::io::stderr(), "SKIPPED: the wgpu half of these tests: {e}");
+            });
+        }
     }
     found
 }
