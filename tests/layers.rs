@@ -40,10 +40,8 @@ fn imports_run_one_way() {
             for used in line.split("crate::").skip(1) {
                 let used: String = used.chars().take_while(|c| c.is_alphanumeric() || *c == '_' || *c == ':').collect();
                 let target = used.split("::").next().unwrap_or_default();
-                if target == layer || !allowed(&layer, &name, &used, target) {
-                    if target != layer {
-                        faults.push(format!("{name}:{}: {layer} may not import crate::{used}", number + 1));
-                    }
+                if target != layer && !allowed(&layer, &name, &used, target) {
+                    faults.push(format!("{name}:{}: {layer} may not import crate::{used}", number + 1));
                 }
             }
         }

@@ -113,7 +113,16 @@ mod tests {
         ] {
             assert!(is_software_name(name), "{name}");
         }
-        for name in ["NVIDIA GeForce RTX 4090", "Warpdrive 9000", "AMD Radeon Graphics (RADV RAPHAEL)", ""] {
+        for name in [
+            "NVIDIA GeForce RTX 4090",
+            "NVIDIA H200",
+            "Apple M3",
+            "Intel(R) Arc(TM) A770",
+            "Warpdrive 9000",
+            "Warped Core 9",
+            "AMD Radeon Graphics (RADV RAPHAEL)",
+            "",
+        ] {
             assert!(!is_software_name(name), "{name}");
         }
     }

@@ -343,7 +343,7 @@ pub(crate) fn compare(y: &[f32], expected: &[f64], max_x: f64, tolerance: Tolera
     for (n, (y, e)) in y.iter().zip(expected).enumerate() {
         let same = (y.is_nan() && e.is_nan()) || f64::from(*y) == *e;
         let error = (f64::from(*y) - e).abs();
-        if !same && !(error <= bound) {
+        if !same && (error.is_nan() || error > bound) {
             return Err(wrong(format!("sample {n} is {y}, expected {e} within {bound:.2e}")));
         }
     }

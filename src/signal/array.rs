@@ -43,7 +43,7 @@ impl Signal {
 
     /// A copy of channel-major values; exactly `channels * samples` of them.
     pub fn from_slice(data: &[f32], channels: usize, samples: usize) -> Result<Self> {
-        Ok(Self::from_source(View::new(data, channels, samples)?.into())?)
+        Self::from_source(View::new(data, channels, samples)?.into())
     }
 
     /// A copy of rows of equal length.

@@ -92,7 +92,7 @@ impl<'a, T: Sample> View<'a, T> {
     /// # Ok::<(), dspk::Error>(())
     /// ```
     pub fn interleaved(data: &'a [T], channels: usize) -> Result<Self> {
-        if channels == 0 || data.len() % channels != 0 {
+        if channels == 0 || !data.len().is_multiple_of(channels) {
             return Err(Error::shape(format!(
                 "{} interleaved values do not divide into frames of {channels} channels; pass the number of channels of the recording",
                 data.len()

@@ -50,7 +50,7 @@ pub fn record(
                 ("convert/planar", Some(int16), args, (channels * chunks).div_ceil(wg * steps))
             }
             Layout::Interleaved => {
-                let fast = int16 == 1 && channels % 8 == 0;
+                let fast = int16 == 1 && channels.is_multiple_of(8);
                 let tiles = if fast { pitch4.div_ceil(wg * steps) } else { channels.div_ceil(wg) };
                 let args = [word(channels)?, word(from.samples)?, word(pitch4)?, word(tiles)?];
                 if fast {

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use super::faults::lock;
+use crate::accelerator::is_software_name;
 use crate::error::{Error, ErrorKind, Result};
 use crate::runtime::gpu::{DeviceClass, Limits};
 
@@ -16,10 +17,6 @@ use crate::runtime::gpu::{DeviceClass, Limits};
 const PROBE_SECONDS: f64 = 10.0;
 
 const BACKENDS: wgpu::Backends = wgpu::Backends::VULKAN.union(wgpu::Backends::METAL).union(wgpu::Backends::DX12);
-
-/// Names of software adapters, in lower case.
-const SOFTWARE: [&str; 6] =
-    ["llvmpipe", "lavapipe", "swiftshader", "microsoft basic render", "warp", "software rasterizer"];
 
 /// One adapter as a backend shows it. A card visible through two backends is listed twice.
 #[derive(Debug, Clone)]
@@ -54,20 +51,6 @@ pub struct AdapterSummary {
     pub limits: Limits,
     /// Runs on the CPU, by its type or by its name.
     pub is_software: bool,
-}
-
-/// Whether a device name is that of a software adapter; some report themselves as a GPU of another type.
-///
-/// ```
-/// # #[cfg(feature = "wgpu")] {
-/// assert!(dspk::runtime::wgpu::is_software_name("llvmpipe (LLVM 15.0.6, 256 bits)"));
-/// assert!(!dspk::runtime::wgpu::is_software_name("NVIDIA GeForce RTX 4090"));
-/// # }
-/// ```
-pub fn is_software_name(name: &str) -> bool {
-    let name = name.to_lowercase();
-    let words = || name.split(|c: char| !c.is_alphanumeric());
-    SOFTWARE.iter().any(|known| if known.contains(' ') { name.contains(known) } else { words().any(|w| w == *known) })
 }
 
 /// What is missing before any driver can be found: `Some` text with the remedy where this system's Vulkan loader does not
@@ -259,28 +242,6 @@ fn limits(l: &wgpu::Limits) -> Limits {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn software_adapters_are_known_by_name() {
-        for name in [
-            "llvmpipe (LLVM 15.0.6, 256 bits)",
-            "Lavapipe",
-            "SwiftShader Device (LLVM 10.0.0)",
-            "WARP",
-            "Microsoft Basic Render Driver",
-        ] {
-            assert!(is_software_name(name), "{name}");
-        }
-        for name in [
-            "NVIDIA H200",
-            "AMD Radeon RX 7900 XTX (RADV NAVI31)",
-            "Apple M3",
-            "Intel(R) Arc(TM) A770",
-            "Warped Core 9",
-        ] {
-            assert!(!is_software_name(name), "{name}");
-        }
-    }
 
     #[test]
     #[cfg(target_os = "linux")]

@@ -24,7 +24,7 @@ mod selftest;
 mod timing;
 mod transfer;
 
-pub use adapters::{AdapterSummary, adapters, is_software_name, loader_note};
+pub use adapters::{AdapterSummary, adapters, loader_note};
 pub use device::{Stats, WgpuDevice};
 pub use open::{Overrides, open, open_with};
 

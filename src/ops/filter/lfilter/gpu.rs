@@ -106,7 +106,7 @@ impl<'a> Filter<'a> {
         let fitting = || CAPACITIES.iter().copied().filter(|c| *c <= allowed);
         let capacity = fitting()
             .find(|c| *c >= wanted)
-            .or_else(|| fitting().last())
+            .or_else(|| fitting().next_back())
             .ok_or_else(|| Error::internal(format!("a uniform binding of {allowed} vectors holds no taps")))?;
         let taps = taps.iter().map(|t| *t as f32).collect();
         Ok(Filter { gpu, variant, taps, width, capacity, history, nothing: constant(gpu, &[0; 16])? })

@@ -137,7 +137,7 @@ impl<'a> Cascade<'a> {
         let gain = deltas.iter().zip(sos).map(|(_, s)| ((s[0] + s[1]) + s[2]) / ((1.0 + s[4]) + s[5])).product::<f64>();
         let removes = step.is_some() && precision.dc <= DC_RESPONSE && (gain as f32).is_finite();
         let steady = match step.filter(|_| removes) {
-            Some(step) => deltas.iter().zip(step).map(|(d, z)| d.from_zi(*z)).collect(),
+            Some(step) => deltas.iter().zip(step).map(|(d, z)| d.delta_state(*z)).collect(),
             None => vec![[0.0; 2]; deltas.len()],
         };
         let channels = x.channels();
@@ -153,7 +153,7 @@ impl<'a> Cascade<'a> {
             steady,
             removes,
             gain: if removes { gain as f32 } else { 0.0 },
-            wide: variant.method == "compensated" && !(precision.compensated <= BUDGET),
+            wide: variant.method == "compensated" && (precision.compensated.is_nan() || precision.compensated > BUDGET),
             offsets: gpu.allocate(channels as u64 * 4)?,
             states,
             deltas,
@@ -175,7 +175,7 @@ impl<'a> Cascade<'a> {
             let first: Vec<f32> = download(self.gpu, &self.offsets, self.channels)?;
             let per_channel = self.deltas.len() * 2;
             for ((offset, x0), zi) in offsets.iter_mut().zip(first).zip(zi.chunks_exact(per_channel)) {
-                let steady = self.steady.iter().zip(&self.deltas).flat_map(|(w, d)| d.to_zi(*w));
+                let steady = self.steady.iter().zip(&self.deltas).flat_map(|(w, d)| d.scipy_state(*w));
                 let (near, far) = zi.iter().zip(steady).fold((0.0, 0.0), |(near, far), (z, unit)| {
                     (near + (z - unit * f64::from(x0)).powi(2), far + z * z)
                 });
@@ -256,7 +256,7 @@ impl<'a> Cascade<'a> {
             for s in first..first + count {
                 for (c, offset) in offsets.iter().enumerate() {
                     let at = (c * sections + s) * 2;
-                    let w = self.deltas[s].from_zi([zi[at], zi[at + 1]]);
+                    let w = self.deltas[s].delta_state([zi[at], zi[at + 1]]);
                     for (w, steady) in w.iter().zip(&self.steady[s]) {
                         bytes.extend(split(w - steady * f64::from(*offset)).into_iter().flat_map(f32::to_le_bytes));
                     }
@@ -278,7 +278,7 @@ impl<'a> Cascade<'a> {
                 let offset = f64::from(offsets[c]);
                 let pair = |at: usize| f64::from(v[2 * at]) + f64::from(v[2 * at + 1]) + self.steady[s][at] * offset;
                 let at = (c * sections + s) * 2;
-                zi[at..at + 2].copy_from_slice(&self.deltas[s].to_zi([pair(0), pair(1)]));
+                zi[at..at + 2].copy_from_slice(&self.deltas[s].scipy_state([pair(0), pair(1)]));
             }
         }
         Ok(())

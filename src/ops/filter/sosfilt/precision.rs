@@ -32,12 +32,12 @@ impl Delta {
     }
 
     /// Scipy's state of the section as the delta operator's.
-    pub fn from_zi(&self, zi: [f64; 2]) -> [f64; 2] {
+    pub fn delta_state(&self, zi: [f64; 2]) -> [f64; 2] {
         [zi[0], zi[0] + self.sign * zi[1]]
     }
 
     /// The delta operator's state as scipy's.
-    pub fn to_zi(self, w: [f64; 2]) -> [f64; 2] {
+    pub fn scipy_state(&self, w: [f64; 2]) -> [f64; 2] {
         [w[0], self.sign * (w[1] - w[0])]
     }
 

@@ -69,7 +69,7 @@ fn hard_distributions() {
         0 => (v * 3.0).round(),
         1 => (v * 80.0).exp() * v.signum(),
         2 => [f32::INFINITY, f32::NEG_INFINITY, v][i % 3],
-        3 if i % 97 == 0 => f32::NAN,
+        3 if i.is_multiple_of(97) => f32::NAN,
         4 if v > 0.0 => 1.0,
         4 => 2.0,
         5 => (i / samples) as f32 * 1e30 + v,
