@@ -50,3 +50,8 @@ pub mod tune;
 
 pub use error::{Error, ErrorKind, Result};
 pub use runtime::{gpu_active_backend, gpu_devices, gpu_set_backend};
+
+/// The README's examples compile.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+pub struct Readme;
