@@ -31,7 +31,10 @@ pub fn variants(plan: &Plan, facts: &Facts, shape: Shape) -> Vec<Variant> {
             let default =
                 if software { [("WG", 8), ("VEC", 4), ("ROWS", 4)] } else { [("WG", 64), ("VEC", 1), ("ROWS", 4)] };
             let (groups, wide): (&[u32], &[u32]) = if software { (&[8, 32], &[2, 4]) } else { (&[64, 128], &[1, 2]) };
-            space("search", &default, &[("WG", groups), ("VEC", wide), ("ROWS", &[4, 8])], fits)
+            // More rows at a time where a software adapter could not count so many channels otherwise.
+            let many = software && rounds(Operator::Median, shape.channels, 8) > SOFTWARE_ROUNDS;
+            let rows: &[u32] = if many { &[16] } else { &[4, 8] };
+            space("search", &default, &[("WG", groups), ("VEC", wide), ("ROWS", rows)], fits)
         }
     }
 }
