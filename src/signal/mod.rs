@@ -10,8 +10,7 @@ mod buffer;
 mod view;
 
 pub use array::Signal;
-pub(crate) use buffer::Buffer;
-pub use buffer::{pool_bytes, trim_pool};
+pub use buffer::{Buffer, pool_bytes, trim_pool};
 pub use view::{Dtype, Sample, Source, View, ViewMut};
 
 /// Rows are padded to a multiple of this many samples: one cache line of `f32`.
