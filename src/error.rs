@@ -39,6 +39,11 @@ pub enum ErrorKind {
 }
 
 impl ErrorKind {
+    /// Whether the machine's state is at fault: the same call may succeed later, and says nothing about a variant.
+    pub(crate) fn is_passing(self) -> bool {
+        matches!(self, ErrorKind::OutOfMemory | ErrorKind::DeviceLost)
+    }
+
     /// Whether the caller's input is at fault (as opposed to the machine or dspk).
     pub fn is_usage(self) -> bool {
         matches!(self, ErrorKind::InvalidArgument | ErrorKind::Shape)

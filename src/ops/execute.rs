@@ -74,8 +74,13 @@ fn run_on(
                 true => DeviceArray::upload(gpu, x)?,
                 false => DeviceArray::upload_f32(gpu, x)?,
             };
-            let result = on_device(problem, &x, state)?;
-            result.download_into(y)
+            // The state moves on only once its results have arrived.
+            let mut carried = state.as_deref().cloned();
+            on_device(problem, &x, carried.as_mut())?.download_into(y)?;
+            if let (Some(state), Some(carried)) = (state, carried) {
+                *state = carried;
+            }
+            Ok(())
         }
     }
 }

@@ -1,9 +1,13 @@
 //! A problem at a size on a target, as the tuner sees it.
 //!
 //! A variant is proven before it is timed. On small shapes around every tile (noise, an impulse, a constant) its result,
-//! written over NaN between guard words, must match the float64 reference twice. At the timed shape every value is
-//! scanned for NaN and two whole channels (or, for operations across channels, windows at both ends and in the middle)
-//! are compared: a loop cut off by a driver shows only at full length.
+//! written over NaN (on the CPU between guard words), must match the float64 reference twice. At the timed shape, again
+//! over NaN, every value is scanned for NaN and two whole channels (or, for operations across channels, windows at both
+//! ends and in the middle, as for very long responses) are compared: a loop cut off by a driver shows only at full length.
+//!
+//! A call that meets a class for the first time is timed on at most [`FIRST_MEETING`] values, fewer samples than it has if
+//! need be: data of the size of a whole recording would take longer to make than the measurement may last, and as much
+//! memory again as the call itself.
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
@@ -42,14 +46,30 @@ impl Input {
 pub(crate) struct Job<'a> {
     problem: &'a dyn Problem,
     target: Target,
+    /// Of the problem at hand.
     shape: Shape,
+    /// Of what is timed.
+    timed_shape: Shape,
     input: Input,
     class: String,
     device: String,
     variants: Vec<Variant>,
     names: Vec<String>,
+    probes: OnceCell<Probes>,
     timed: OnceCell<Timed>,
     proven: RefCell<Vec<bool>>,
+}
+
+/// Most values of the problem that a first meeting is timed on: 64 MiB, beyond the caches and quick to make.
+const FIRST_MEETING: usize = 1 << 24;
+/// But never fewer samples than this.
+const FEWEST_SAMPLES: usize = 1 << 12;
+
+/// Small problems with their reference results.
+struct Probes {
+    cases: Vec<(Data, Vec<f64>)>,
+    /// Identity of the shapes and results: problems of one class with other coefficients have another one.
+    content: u128,
 }
 
 /// Data for timing, made on first use.
@@ -58,15 +78,26 @@ struct Timed {
     host: RefCell<Option<Signal>>,
     #[cfg(feature = "gpu")]
     device: Option<(DeviceArray, DeviceArray)>,
-    /// Reference values by window: (channel, first sample, values).
-    expected: Vec<(usize, usize, Vec<f64>)>,
+    expected: Vec<Part>,
 }
+
+/// Reference values of a part of a result.
+struct Part {
+    channel: usize,
+    start: usize,
+    values: Vec<f64>,
+    /// Largest magnitude of the channel's input.
+    max_x: f64,
+}
+
+/// Most products that the reference of a whole channel may take; where it would take more, windows are compared.
+const WHOLE_CHANNEL: usize = 1 << 26;
 
 impl<'a> Job<'a> {
     /// A job on the CPU, shaped like a real input.
     pub(crate) fn cpu(problem: &'a dyn Problem, x: &Source<'_>) -> Self {
         let shape = Shape { channels: x.channels(), samples: x.samples() };
-        Self::new(problem, Target::Cpu, shape, Input::of(x))
+        Self::new(problem, Target::Cpu, shape, Input::of(x)).first_meeting()
     }
 
     /// A job on a device, shaped like a real input.
@@ -74,27 +105,55 @@ impl<'a> Job<'a> {
     pub(crate) fn gpu(problem: &'a dyn Problem, x: &DeviceArray) -> Self {
         let shape = Shape { channels: x.channels(), samples: x.samples() };
         let input = Input { dtype: x.dtype(), interleaved: x.layout() == Layout::Interleaved };
-        Self::new(problem, Target::Gpu(x.gpu().clone()), shape, input)
+        Self::new(problem, Target::Gpu(x.gpu().clone()), shape, input).first_meeting()
+    }
+
+    /// Times a problem of fewer samples where this one is large, if the same variants are legal there.
+    fn first_meeting(mut self) -> Self {
+        let Shape { channels, samples } = self.shape;
+        if channels.saturating_mul(samples) > FIRST_MEETING {
+            let samples = (FIRST_MEETING / channels).max(FEWEST_SAMPLES).min(samples);
+            let shape = Shape { channels, samples };
+            let legal = self.legal(shape);
+            if self.variants.iter().all(|v| legal.contains(v)) {
+                self.timed_shape = shape;
+            }
+        }
+        self
+    }
+
+    /// Variants legal at a shape.
+    fn legal(&self, shape: Shape) -> Vec<Variant> {
+        legal(self.problem, &self.target, shape)
     }
 
     /// A job of any shape and input.
     pub(crate) fn new(problem: &'a dyn Problem, target: Target, shape: Shape, input: Input) -> Self {
-        let variants = match &target {
-            Target::Cpu => problem.cpu_variants(shape),
-            #[cfg(feature = "gpu")]
-            Target::Gpu(gpu) => problem.gpu_variants(gpu.facts(), shape),
-        };
+        let variants = legal(problem, &target, shape);
         let device = match &target {
             Target::Cpu => cpu::device_key(),
             #[cfg(feature = "gpu")]
             Target::Gpu(gpu) => gpu.facts().key.clone(),
         };
         let layout = if input.interleaved { "interleaved" } else { "planar" };
-        let class = format!("{}-{}-{layout}", problem.class(), input.dtype.name(),);
-        let class = tune::class_name(&class, &tune::size_class(shape.channels, shape.samples, &[]));
-        let names = variants.iter().map(|v| v.name.clone()).collect();
+        let class = format!("{}-{}-{layout}", problem.class(), input.dtype.name());
+        let names: Vec<String> = variants.iter().map(|v| v.name.clone()).collect();
+        let class = tune::class_name(&class, &tune::size_class(shape.channels, shape.samples, &[&choice(&names)]));
         let proven = RefCell::new(vec![false; variants.len()]);
-        Job { problem, target, shape, input, class, device, variants, names, timed: OnceCell::new(), proven }
+        Job {
+            problem,
+            target,
+            shape,
+            timed_shape: shape,
+            input,
+            class,
+            device,
+            variants,
+            names,
+            probes: OnceCell::new(),
+            timed: OnceCell::new(),
+            proven,
+        }
     }
 
     pub(crate) fn variant(&self, index: usize) -> Result<&Variant> {
@@ -145,9 +204,9 @@ impl<'a> Job<'a> {
         if let Some(t) = self.timed.get() {
             return Ok(t);
         }
-        let x = Data::noise(self.shape, self.input, 7);
+        let x = Data::noise(self.timed_shape, self.input, 7);
         let expected = self.expected(&x)?;
-        let out = self.problem.output(self.shape);
+        let out = self.problem.output(self.timed_shape);
         let t = match &self.target {
             Target::Cpu => Timed {
                 host: RefCell::new(Some(Signal::dirty(out.channels, out.samples)?)),
@@ -167,22 +226,35 @@ impl<'a> Job<'a> {
     }
 
     /// Reference values of the parts that are compared at the timed shape.
-    fn expected(&self, x: &Data) -> Result<Vec<(usize, usize, Vec<f64>)>> {
-        let (channels, samples) = (self.shape.channels, self.shape.samples);
+    fn expected(&self, x: &Data) -> Result<Vec<Part>> {
+        let Shape { channels, samples } = self.timed_shape;
+        let mut ends = vec![0, channels - 1];
+        ends.dedup();
+        let three = |len: usize| [0, (samples - len) / 2, samples - len].map(|start| (start, len));
         let mut parts = Vec::new();
         match self.problem.locality() {
             Locality::Channel => {
-                for c in [0, channels - 1] {
-                    let row = x.rows(c, 1);
-                    parts.push((c, 0, self.problem.reference_of(row.source(), c)?));
+                let windows = match self.problem.memory() {
+                    Some(m) if m.saturating_mul(samples) > WHOLE_CHANNEL => three(samples.min(1024)).to_vec(),
+                    _ => vec![(0, samples)],
+                };
+                for channel in ends {
+                    let row = x.rows(channel, 1);
+                    let max_x = row.source_max();
+                    for &(start, len) in &windows {
+                        let before = self.problem.memory().unwrap_or(start).min(start);
+                        let part = row.source().window(start - before, before + len);
+                        let values = self.problem.reference_of(part, channel)?.split_off(before);
+                        parts.push(Part { channel, start, values, max_x });
+                    }
                 }
             }
             Locality::Sample => {
-                let len = samples.min(64);
-                for start in [0, (samples - len) / 2, samples - len] {
+                for (start, len) in three(samples.min(64)) {
                     let all = self.problem.reference(x.source().window(start, len), None)?;
-                    for c in [0, channels - 1] {
-                        parts.push((c, start, all[c * len..(c + 1) * len].to_vec()));
+                    for &channel in &ends {
+                        let values = all[channel * len..(channel + 1) * len].to_vec();
+                        parts.push(Part { channel, start, values, max_x: x.rows(channel, 1).source_max() });
                     }
                 }
             }
@@ -196,10 +268,9 @@ impl<'a> Job<'a> {
             return Err(wrong(format!("channel {c} has NaN where the input has none")));
         }
         let tolerance = self.tolerance();
-        for (c, start, expected) in &t.expected {
-            let x = t.x.rows(*c, 1).source_max();
-            compare(&y.row(*c)[*start..*start + expected.len()], expected, x, tolerance)
-                .map_err(|e| e.context(format!("channel {c} from sample {start}")))?;
+        for Part { channel, start, values, max_x } in &t.expected {
+            compare(&y.row(*channel)[*start..*start + values.len()], values, *max_x, tolerance)
+                .map_err(|e| e.context(format!("channel {channel} from sample {start}")))?;
         }
         Ok(())
     }
@@ -237,21 +308,18 @@ impl Tunable for Job<'_> {
 
     fn verify(&self, index: usize) -> Result<()> {
         let variant = self.variant(index)?;
-        let few = few(self.shape.channels);
-        let key = format!(
-            "{} {} {} {:?} {few} {}",
-            self.device,
-            self.operation(),
-            self.problem.class(),
-            self.input,
-            variant.name
-        );
+        let probes = self.probes()?;
+        let key =
+            format!("{} {} {:?} {:032x} {}", self.device, self.operation(), self.input, probes.content, variant.name);
         let known = || VERIFIED.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(result) = known().get(&key) {
             return result.clone();
         }
-        let result = self.verify_afresh(variant);
-        known().insert(key, result.clone());
+        let result = self.verify_afresh(variant, probes);
+        // What passes is no property of the variant.
+        if !result.as_ref().is_err_and(|e| e.kind().is_passing()) {
+            known().insert(key, result.clone());
+        }
         result
     }
 
@@ -265,7 +333,8 @@ impl Tunable for Job<'_> {
     }
 }
 
-/// Results of the checks on small problems in this process: they do not depend on the size that is timed.
+/// Results of the checks on small problems in this process: they do not depend on the size that is timed, but on
+/// everything else, coefficients included.
 static VERIFIED: Mutex<BTreeMap<String, Result<()>>> = Mutex::new(BTreeMap::new());
 
 /// Channels of the small problems.
@@ -274,20 +343,32 @@ fn few(channels: usize) -> usize {
 }
 
 impl Job<'_> {
-    fn verify_afresh(&self, variant: &Variant) -> Result<()> {
-        let tolerance = self.tolerance();
+    fn probes(&self) -> Result<&Probes> {
+        if let Some(probes) = self.probes.get() {
+            return Ok(probes);
+        }
+        let mut cases = Vec::new();
+        let mut hash = xxhash_rust::xxh3::Xxh3Default::new();
         for data in probes(self.problem, self.shape.channels, self.input) {
-            let legal = match &self.target {
-                Target::Cpu => self.problem.cpu_variants(data.shape()),
-                #[cfg(feature = "gpu")]
-                Target::Gpu(gpu) => self.problem.gpu_variants(gpu.facts(), data.shape()),
-            };
-            if !legal.contains(variant) {
+            let expected = self.problem.reference(data.source(), None)?;
+            let Shape { channels, samples } = data.shape();
+            hash.update(bytemuck::cast_slice(&[channels as u64, samples as u64]));
+            hash.update(bytemuck::cast_slice(&expected));
+            cases.push((data, expected));
+        }
+        let tolerance = self.tolerance();
+        hash.update(bytemuck::cast_slice(&[tolerance.relative, tolerance.gain]));
+        Ok(self.probes.get_or_init(|| Probes { cases, content: hash.digest128() }))
+    }
+
+    fn verify_afresh(&self, variant: &Variant, probes: &Probes) -> Result<()> {
+        let tolerance = self.tolerance();
+        for (data, expected) in &probes.cases {
+            if !self.legal(data.shape()).contains(variant) {
                 continue;
             }
-            let expected = self.problem.reference(data.source(), None)?;
             for _ in 0..2 {
-                let y = self.run(variant, &data)?;
+                let y = self.run(variant, data)?;
                 for c in 0..y.channels() {
                     let n = y.samples();
                     compare(y.row(c), &expected[c * n..(c + 1) * n], data.rows(c, 1).source_max(), tolerance).map_err(
@@ -322,6 +403,12 @@ impl Job<'_> {
             Target::Gpu(gpu) => {
                 let (x, y) = t.device.as_ref().ok_or_else(|| Error::internal("a GPU job has device arrays"))?;
                 let commands = self.problem.record(gpu.as_ref(), variant, x, y)?;
+                if !proven {
+                    // A pooled buffer may hold the right result of another variant.
+                    for segment in y.segments() {
+                        gpu.write(&segment.buffer, 0, segment.buffer.bytes, &mut |_, memory| memory.fill(NAN_BYTE))?;
+                    }
+                }
                 let seconds = gpu.time(&commands, repeats)?;
                 if !proven {
                     self.check_timed(&y.download()?, t)?;
@@ -330,6 +417,26 @@ impl Job<'_> {
             }
         }
     }
+}
+
+/// Four of these are a NaN.
+#[cfg(feature = "gpu")]
+const NAN_BYTE: u8 = 0xff;
+
+fn legal(problem: &dyn Problem, target: &Target, shape: Shape) -> Vec<Variant> {
+    match target {
+        Target::Cpu => problem.cpu_variants(shape),
+        #[cfg(feature = "gpu")]
+        Target::Gpu(gpu) => problem.gpu_variants(gpu.facts(), shape),
+    }
+}
+
+/// What there is to choose from, fit for a file name. Legality may depend on coefficients and sizes that the rest of a
+/// class does not name; problems with other choices do not share a result.
+fn choice(names: &[String]) -> String {
+    let mut sorted: Vec<&str> = names.iter().map(String::as_str).collect();
+    sorted.sort_unstable();
+    format!("v{:08x}", xxhash_rust::xxh3::xxh3_64(sorted.join(",").as_bytes()) as u32)
 }
 
 fn wrong(message: String) -> Error {
@@ -482,3 +589,7 @@ fn probes(problem: &dyn Problem, channels: usize, input: Input) -> Vec<Data> {
     data.push(Data::filled(shape, input, |c, _| 3.0 + c as f32));
     data
 }
+
+#[cfg(test)]
+#[path = "job_tests.rs"]
+mod tests;

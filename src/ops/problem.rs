@@ -63,8 +63,6 @@ pub struct State {
     pub(crate) channels: usize,
     /// Values per channel, channel after channel, in the operation's canonical float64 form.
     pub(crate) values: Vec<f64>,
-    /// The offset removed from each channel (0 where none is), fixed at the first sample ever seen.
-    pub(crate) offset: Option<Vec<f32>>,
 }
 
 /// What a result depends on, along the two axes: decides how parts of a large result can be checked alone.
@@ -107,6 +105,11 @@ pub trait Problem: Send + Sync {
 
     /// What results depend on.
     fn locality(&self) -> Locality;
+
+    /// How many samples before it a result depends on, for problems of [`Locality::Channel`]; `None`: all of them.
+    fn memory(&self) -> Option<usize> {
+        None
+    }
 
     /// The reference of channel `channel` alone, whose input is `x`; for problems of [`Locality::Channel`].
     fn reference_of(&self, x: Source<'_>, channel: usize) -> Result<Vec<f64>> {

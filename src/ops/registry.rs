@@ -31,22 +31,48 @@ pub struct Entry {
     pub command: Command,
     /// Its WGSL kernels, by name below `shaders/`.
     pub kernels: &'static [&'static str],
-    /// Text of its CPU kernel: part of the identity of its tuning results.
+    /// Text of its CPU kernel: part of the identity of its tuning results on the CPU.
     pub cpu_source: &'static str,
+    /// Text of the code that launches its kernels: part of the identity of its tuning results on devices.
+    pub gpu_source: &'static str,
     /// Problems that stand for all uses.
     pub representatives: fn() -> Result<Vec<Representative>>,
     /// Bytes an ideal implementation moves: inputs read once, outputs written once.
     pub ideal_bytes: fn(&Representative, Shape) -> u64,
 }
 
+/// What all CPU kernels are made of.
+const SHARED_CPU: &str = concat!(
+    include_str!("columns.rs"),
+    include_str!("../simd/mod.rs"),
+    include_str!("../simd/lanes.rs"),
+    include_str!("../simd/select.rs"),
+    include_str!("../simd/stream.rs"),
+    include_str!("../simd/transpose.rs")
+);
+
+/// What all launches are made with.
+#[cfg(feature = "gpu")]
+const SHARED_GPU: &str = concat!(include_str!("launch.rs"), include_str!("../kernel/unroll.rs"));
+
+fn text_identity(parts: &[&str]) -> u128 {
+    let mut hash = xxhash_rust::xxh3::Xxh3Default::new();
+    for part in parts {
+        hash.update(&(part.len() as u64).to_le_bytes());
+        hash.update(part.as_bytes());
+    }
+    hash.digest128()
+}
+
 impl Entry {
-    /// Identity of the recipe behind its variants: changes when a kernel, or the code that composes them, changes.
+    /// Identity of the recipe behind its variants: changes when a kernel, or the code that composes and launches them,
+    /// changes.
     pub fn identity(&self, on_gpu: bool) -> u128 {
         static IDENTITIES: OnceLock<Vec<(&'static str, u128, u128)>> = OnceLock::new();
         let all = IDENTITIES.get_or_init(|| {
             registry()
                 .iter()
-                .map(|e| (e.command.name, xxhash_rust::xxh3::xxh3_128(e.cpu_source.as_bytes()), e.gpu_identity()))
+                .map(|e| (e.command.name, text_identity(&[e.cpu_source, SHARED_CPU]), e.gpu_identity()))
                 .collect()
         });
         all.iter()
@@ -57,7 +83,8 @@ impl Entry {
     #[cfg(feature = "gpu")]
     fn gpu_identity(&self) -> u128 {
         let sources: Vec<_> = self.kernels.iter().filter_map(|name| crate::kernel::source(name).ok()).collect();
-        crate::kernel::space_identity(&sources)
+        let kernels = crate::kernel::space_identity(&sources);
+        text_identity(&[self.gpu_source, SHARED_GPU, &format!("{kernels:032x}")])
     }
 
     #[cfg(not(feature = "gpu"))]

@@ -63,6 +63,7 @@ fn class(bytes: usize) -> usize {
     bytes.next_multiple_of(step)
 }
 
+/// Unused blocks, the one returned longest ago first.
 static POOL: Mutex<Vec<Block>> = Mutex::new(Vec::new());
 
 fn pool() -> std::sync::MutexGuard<'static, Vec<Block>> {
@@ -76,7 +77,8 @@ pub fn pool_bytes() -> usize {
 
 /// Gives the pooled host buffers back to the system.
 pub fn trim_pool() {
-    std::mem::take(&mut *pool());
+    let gone = std::mem::take(&mut *pool());
+    drop(gone);
 }
 
 /// Aligned, pooled memory for `len` values of `T`.
@@ -89,6 +91,7 @@ pub struct Buffer<T: bytemuck::Pod> {
 impl<T: bytemuck::Pod> Buffer<T> {
     /// A buffer holding old data or zeros.
     pub fn dirty(len: usize) -> Result<Self> {
+        const { assert!(align_of::<T>() <= CACHE_LINE) };
         let too_much = || {
             Error::new(
                 ErrorKind::OutOfMemory,
@@ -99,7 +102,7 @@ impl<T: bytemuck::Pod> Buffer<T> {
         let size = class(bytes);
         let recycled = if size > POOL_MIN {
             let mut pool = pool();
-            pool.iter().rposition(|b| b.layout.size() == size).map(|i| pool.swap_remove(i))
+            pool.iter().rposition(|b| b.layout.size() == size).map(|i| pool.remove(i))
         } else {
             None
         };
@@ -116,13 +119,19 @@ impl<T: bytemuck::Pod> Buffer<T> {
 
 impl<T: bytemuck::Pod> Drop for Buffer<T> {
     fn drop(&mut self) {
-        if let Some(block) = self.block.take()
-            && block.layout.size() > POOL_MIN
+        let Some(block) = self.block.take() else { return };
+        if !(POOL_MIN + 1..=POOL_LIMIT).contains(&block.layout.size()) {
+            return;
+        }
+        let mut gone = Vec::new();
         {
             let mut pool = pool();
-            let held: usize = pool.iter().map(|b| b.layout.size()).sum();
-            if held + block.layout.size() <= POOL_LIMIT {
-                pool.push(block);
+            pool.push(block);
+            let mut held: usize = pool.iter().map(|b| b.layout.size()).sum();
+            while held > POOL_LIMIT {
+                let oldest = pool.remove(0);
+                held -= oldest.layout.size();
+                gone.push(oldest);
             }
         }
     }

@@ -176,7 +176,7 @@ impl<'a, T: Sample> View<'a, T> {
     pub fn window(&self, start: usize, len: usize) -> View<'a, T> {
         let start = start.min(self.samples);
         let len = len.min(self.samples - start);
-        let data = if len == 0 { &self.data[..0] } else { &self.data[start * self.sample_stride..] };
+        let data = if len == 0 || self.channels == 0 { &[] } else { &self.data[start * self.sample_stride..] };
         View { data, samples: len, ..*self }
     }
 }
@@ -337,7 +337,20 @@ impl<'a> ViewMut<'a> {
     pub fn window(self, start: usize, len: usize) -> ViewMut<'a> {
         let start = start.min(self.samples);
         let samples = len.min(self.samples - start);
-        let data = if samples == 0 { &mut self.data[..0] } else { &mut self.data[start..] };
+        let data = if samples == 0 || self.channels == 0 { &mut [] } else { &mut self.data[start..] };
         ViewMut { data, channels: self.channels, samples, pitch: self.pitch }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn windows_of_no_channels_are_empty() {
+        let x = View::new(&[0f32; 0], 0, 100).unwrap().window(10, 20);
+        assert_eq!((x.channels(), x.samples()), (0, 20));
+        let y = ViewMut::new(&mut [], 0, 100).unwrap().window(10, 20);
+        assert_eq!((y.channels(), y.samples()), (0, 20));
     }
 }

@@ -202,6 +202,18 @@ fn a_failure_in_use_is_remembered_and_stored() {
 }
 
 #[test]
+fn a_limit_met_in_use_belongs_to_the_problem_and_is_not_stored() {
+    let folder = tempfile::tempdir().unwrap();
+    let fake = fast();
+    let tuner = process(folder.path(), &fake);
+    assert_eq!(tuner.choose(&fake, Policy::OnMiss), TUNED_2);
+    let limit = Error::new(ErrorKind::Limit, "too many work groups");
+    assert_eq!(tuner.report_failure(&fake, 2, &limit, Policy::OnMiss), Some(1));
+    let again = fast();
+    assert_eq!(process(folder.path(), &again).choose(&again, Policy::OnMiss), TUNED_2);
+}
+
+#[test]
 fn an_error_that_is_not_the_variants_fault_changes_nothing() {
     let fake = fast();
     let tuner = Tuner::new(Settings { location: Location::Memory, ..Settings::default() });

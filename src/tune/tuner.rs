@@ -147,7 +147,8 @@ impl Tuner {
 
     /// Notes that `variant` failed with `error` when it was run for real, and gives the next variant to try; `None` if
     /// there is none, or if the error is not the variant's fault (bad arguments, out of memory, device lost): then the
-    /// error is the answer. The failure is remembered, and stored unless the policy is [`Policy::Off`].
+    /// error is the answer. The failure is remembered by this process; one of the kernel itself is stored, too, unless the
+    /// policy is [`Policy::Off`]. A limit depends on the problem at hand, of which a class holds many.
     pub fn report_failure(
         &self,
         tunable: &dyn Tunable,
@@ -155,7 +156,7 @@ impl Tuner {
         error: &Error,
         policy: Policy,
     ) -> Option<usize> {
-        if error.kind().is_usage() || matches!(error.kind(), ErrorKind::OutOfMemory | ErrorKind::DeviceLost) {
+        if error.kind().is_usage() || error.kind().is_passing() {
             return None;
         }
         let names = tunable.variants();
@@ -176,7 +177,7 @@ impl Tuner {
                 tunable.operation(),
                 tunable.device()
             );
-            if policy != Policy::Off && !blocked {
+            if policy != Policy::Off && !blocked && error.kind() == ErrorKind::Kernel {
                 self.store.reject(tunable, name, format!("in use: {error}"));
             }
         }

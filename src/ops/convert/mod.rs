@@ -12,11 +12,11 @@ use crate::runtime::{
 use crate::signal::{Dtype, Signal, Source, ViewMut};
 
 pub(crate) mod command;
-pub mod cpu;
+mod cpu;
 #[cfg(feature = "gpu")]
-pub mod gpu;
+mod gpu;
 mod plan;
-pub mod reference;
+mod reference;
 
 pub use plan::Scale;
 
@@ -95,6 +95,7 @@ pub(crate) const ENTRY: Entry = Entry {
     command: command::COMMAND,
     kernels: &["convert/planar", "convert/interleaved", "convert/interleaved_any"],
     cpu_source: include_str!("cpu.rs"),
+    gpu_source: include_str!("gpu.rs"),
     representatives: || {
         let options = ConvertOptions { gain: Scale::One(0.195), ..Default::default() };
         Ok(vec![Representative { problem: Box::new(Convert::new(&options)?), dtype: Dtype::I16, interleaved: true }])

@@ -112,10 +112,19 @@ impl Faults {
 fn translate(what: &str, error: wgpu::Error) -> Error {
     let kind = match &error {
         wgpu::Error::OutOfMemory { .. } => ErrorKind::OutOfMemory,
+        // Two threads at one array; no kernel is to blame for it.
+        wgpu::Error::Validation { description, .. } if description.contains("still mapped") => {
+            ErrorKind::InvalidArgument
+        }
         wgpu::Error::Validation { .. } | wgpu::Error::Internal { .. } => ErrorKind::Kernel,
     };
     let message = match kind {
         ErrorKind::OutOfMemory => format!("{what}: the device has no memory left; process the recording in pieces"),
+        ErrorKind::InvalidArgument => {
+            format!(
+                "{what}: another thread is uploading or downloading an array used here; wait for it first ({error})"
+            )
+        }
         _ => format!("{what}: {error}"),
     };
     Error::new(kind, message).with_source(error)

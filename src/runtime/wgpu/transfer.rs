@@ -154,7 +154,7 @@ impl WgpuDevice {
                 Ok(Err(_)) | Err(RecvTimeoutError::Disconnected) => {
                     self.faults.check_alive()?;
                     return Err(Error::new(
-                        ErrorKind::Kernel,
+                        ErrorKind::InvalidArgument,
                         "a device buffer cannot be mapped: another thread is reading or writing it; give each thread its own arrays",
                     ));
                 }

@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 
 use super::Tunable;
 use super::statistics::{MIN_GAIN, MIN_READINGS, Ratio, is_void, median};
-use crate::error::{Error, ErrorKind};
+use crate::error::Error;
 
 static BENCHMARK_LAUNCHES: AtomicU64 = AtomicU64::new(0);
 static VERIFICATION_RUNS: AtomicU64 = AtomicU64::new(0);
@@ -343,7 +343,7 @@ impl Race<'_> {
             let Lane { variant, repeats, .. } = self.lanes[lane];
             match self.launch(variant, repeats) {
                 Ok(reading) => readings[lane] = reading / f64::from(repeats),
-                Err(error) if lane == 0 || error.kind() == ErrorKind::DeviceLost => {
+                Err(error) if lane == 0 || error.kind().is_passing() => {
                     return Err(Stop(format!("{} failed while being timed: {error}", self.name(variant))));
                 }
                 Err(error) => {
@@ -456,8 +456,8 @@ impl Race<'_> {
     }
 
     fn refusal(&self, step: &str, error: Error) -> Refused {
-        if error.kind() == ErrorKind::DeviceLost {
-            return Refused::Stop(Stop(format!("the device was lost: {error}")));
+        if error.kind().is_passing() {
+            return Refused::Stop(Stop(format!("{step}: {error}")));
         }
         Refused::Rejected(format!("{step}: {error}"))
     }

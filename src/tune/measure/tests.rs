@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::*;
+use crate::error::ErrorKind;
 use crate::tune::fake::{Fake, kernel_error};
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -306,4 +307,17 @@ fn a_single_variant_needs_no_race() {
     let measured = run(&fake);
     assert_eq!((measured.verdict, measured.rounds), (KEPT, 0));
     assert_eq!(measured.timed[0].ratio.median, 1.0);
+}
+
+#[test]
+fn no_memory_left_says_nothing_about_a_variant() {
+    for first in [0, 1] {
+        let fake = Fake::scripted(2, move |variant, repeats, _| match variant {
+            v if v >= first => Err(Error::new(ErrorKind::OutOfMemory, "no memory")),
+            _ => Ok(1e-4 * f64::from(repeats)),
+        });
+        let measured = run(&fake);
+        assert!(matches!(measured.verdict, Verdict::Abandoned(_)), "{:?}", measured.verdict);
+        assert!(measured.rejected.is_empty());
+    }
 }

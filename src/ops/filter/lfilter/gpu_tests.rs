@@ -69,7 +69,7 @@ fn state_continues_a_signal_cut_anywhere() {
     let (channels, samples, taps) = (3, 300, taps(40));
     let x = noise(channels * samples, 6);
     let variant = &variants(&taps, gpu.facts(), Shape { channels, samples })[0];
-    let mut state = State { channels, values: vec![0.25; channels * 39], offset: None };
+    let mut state = State { channels, values: vec![0.25; channels * 39] };
     let mut wanted = state.values.clone();
     for (start, end) in [(0, 1), (1, 8), (8, 39), (39, 150), (150, 300)] {
         let count = end - start;

@@ -14,12 +14,12 @@ use crate::runtime::{
 use crate::signal::{Signal, Source, ViewMut};
 
 pub(crate) mod command;
-pub mod cpu;
+mod cpu;
 #[cfg(feature = "gpu")]
-pub mod gpu;
+mod gpu;
 mod kernel;
 mod plan;
-pub mod reference;
+mod reference;
 
 /// Filters every channel with an FIR filter, from zero state, on the current runtime.
 ///
@@ -105,7 +105,7 @@ impl FirFilter {
 
     /// The state before the first sample: zero.
     pub fn state(&self, channels: usize) -> State {
-        State { channels, values: vec![0.0; channels * self.state_len()], offset: None }
+        State { channels, values: vec![0.0; channels * self.state_len()] }
     }
 
     /// A state from scipy's `zi`, shape `[channels, taps - 1]` in C order.
@@ -118,7 +118,7 @@ impl FirFilter {
                 self.state_len()
             )));
         }
-        Ok(State { channels, values: zi.to_vec(), offset: None })
+        Ok(State { channels, values: zi.to_vec() })
     }
 
     /// The state as scipy's `zf`, shape `[channels, taps - 1]` in C order.
@@ -131,6 +131,7 @@ pub(crate) const ENTRY: Entry = Entry {
     command: command::COMMAND,
     kernels: &["filter/fir", "filter/fir_history"],
     cpu_source: concat!(include_str!("cpu.rs"), include_str!("kernel.rs"), include_str!("plan.rs")),
+    gpu_source: include_str!("gpu.rs"),
     representatives: || {
         // A windowed sinc; any 63 taps cost the same.
         let taps: Vec<f64> = (0..63)
@@ -168,6 +169,10 @@ impl Problem for FirFilter {
 
     fn locality(&self) -> Locality {
         Locality::Channel
+    }
+
+    fn memory(&self) -> Option<usize> {
+        Some(self.taps.len() - 1)
     }
 
     fn tolerance(&self) -> Tolerance {

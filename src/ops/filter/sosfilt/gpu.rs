@@ -11,7 +11,7 @@ use super::precision::{Delta, Precision, predict};
 use crate::error::{Error, ErrorKind, Result};
 use crate::kernel::Kernel;
 use crate::ops::launch::{all, compose, compose_plain, constant, is_software, launch, pairs, space, word};
-use crate::ops::problem::{Shape, State, Variant};
+use crate::ops::problem::{State, Variant};
 use crate::runtime::gpu::{Command, DeviceBuffer, Facts, Gpu, Slice};
 use crate::runtime::{DeviceArray, Segment};
 
@@ -30,9 +30,22 @@ const BUDGET: f64 = 2.5e-7;
 /// Response at DC, over the largest, up to which the first sample is removed.
 const DC_RESPONSE: f64 = 0.25;
 
+/// What to compute.
+pub(super) struct Filter<'a> {
+    pub(super) sos: &'a [[f64; 6]],
+    /// Scipy's `sosfilt_zi`, none where the filter has a pole at z = 1.
+    pub(super) step: Option<&'a [[f64; 2]]>,
+    /// What [`precision`] says of it.
+    pub(super) precision: Precision,
+}
+
+/// The errors of a cascade in float32, as predicted; costs far more than looking it up.
+pub(super) fn precision(sos: &[[f64; 6]]) -> Precision {
+    predict(&deltas(sos))
+}
+
 /// Variants, the default first. Empty where the device cannot hold the accuracy.
-pub fn variants(sos: &[[f64; 6]], facts: &Facts, _shape: Shape) -> Vec<Variant> {
-    let precision = predict(&deltas(sos));
+pub(super) fn variants(precision: &Precision, facts: &Facts) -> Vec<Variant> {
     let default = if is_software(facts) { 8 } else { 32 };
     let mut all = Vec::new();
     if facts.compensation {
@@ -49,10 +62,9 @@ fn groups(method: &'static str, default: u32, facts: &Facts) -> Vec<Variant> {
     space(method, &[("WG", default)], &[("WG", sizes)], |v| v[0].1 <= facts.limits.group_size)
 }
 
-/// Records the computation from zero state. `step` is scipy's `sosfilt_zi`, none where the filter has a pole at z = 1.
-pub fn record(
-    sos: &[[f64; 6]],
-    step: Option<&[[f64; 2]]>,
+/// Records the computation from zero state.
+pub(super) fn record(
+    filter: &Filter<'_>,
     gpu: &dyn Gpu,
     variant: &Variant,
     x: &DeviceArray,
@@ -61,7 +73,7 @@ pub fn record(
     if pairs(x, y)?.is_empty() {
         return Ok(Vec::new());
     }
-    let cascade = Cascade::new(sos, step, gpu, variant, x)?;
+    let cascade = Cascade::new(filter, gpu, variant, x)?;
     let mut commands: Vec<_> = cascade.states.iter().cloned().map(Command::Clear).collect();
     commands.push(Command::Clear(cascade.offsets.clone()));
     commands.extend(cascade.filter(x, y)?);
@@ -69,18 +81,17 @@ pub fn record(
 }
 
 /// Computes, with state carried in and out if there is one: `state.values` is scipy's `zi`, `[channels][sections][2]`.
-/// Which offset is removed is decided anew for each call and noted in `state.offset`; the values do not depend on it.
-pub fn run(
-    sos: &[[f64; 6]],
-    step: Option<&[[f64; 2]]>,
+/// Which offset is removed is decided anew for each call; the values do not depend on it.
+pub(super) fn run(
+    filter: &Filter<'_>,
     gpu: &dyn Gpu,
     variant: &Variant,
     x: &DeviceArray,
     y: &DeviceArray,
     state: Option<&mut State>,
 ) -> Result<()> {
-    let Some(state) = state else { return gpu.submit(&record(sos, step, gpu, variant, x, y)?) };
-    let per_channel = sos.len() * 2;
+    let Some(state) = state else { return gpu.submit(&record(filter, gpu, variant, x, y)?) };
+    let per_channel = filter.sos.len() * 2;
     if state.channels != x.channels() || state.values.len() != x.channels() * per_channel {
         return Err(Error::shape(format!(
             "the state is for {} channels of {} values, the filter needs {} of {per_channel}",
@@ -92,12 +103,11 @@ pub fn run(
     if pairs(x, y)?.is_empty() {
         return Ok(());
     }
-    let cascade = Cascade::new(sos, step, gpu, variant, x)?;
+    let cascade = Cascade::new(filter, gpu, variant, x)?;
     let offsets = cascade.choose_offsets(&state.values)?;
     cascade.upload_states(&state.values, &offsets)?;
     gpu.submit(&cascade.filter(x, y)?)?;
     cascade.download_states(&mut state.values, &offsets)?;
-    state.offset = Some(offsets);
     Ok(())
 }
 
@@ -124,15 +134,9 @@ struct Cascade<'a> {
 }
 
 impl<'a> Cascade<'a> {
-    fn new(
-        sos: &[[f64; 6]],
-        step: Option<&[[f64; 2]]>,
-        gpu: &'a dyn Gpu,
-        variant: &'a Variant,
-        x: &DeviceArray,
-    ) -> Result<Self> {
+    fn new(filter: &Filter<'_>, gpu: &'a dyn Gpu, variant: &'a Variant, x: &DeviceArray) -> Result<Self> {
+        let Filter { sos, step, precision } = *filter;
         let deltas = deltas(sos);
-        let precision = predict(&deltas);
         check(gpu.facts(), variant, &precision)?;
         let gain = deltas.iter().zip(sos).map(|(_, s)| ((s[0] + s[1]) + s[2]) / ((1.0 + s[4]) + s[5])).product::<f64>();
         let removes = step.is_some() && precision.dc <= DC_RESPONSE && (gain as f32).is_finite();

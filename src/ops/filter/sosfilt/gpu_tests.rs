@@ -1,5 +1,33 @@
 use super::*;
 use crate::ops::launch_tests::{compute, device, error, noise, planar, read, result};
+use crate::ops::problem::Shape;
+
+fn variants(sos: &[[f64; 6]], facts: &Facts, _: Shape) -> Vec<Variant> {
+    super::variants(&precision(sos), facts)
+}
+
+fn record(
+    sos: &[[f64; 6]],
+    step: Option<&[[f64; 2]]>,
+    gpu: &dyn Gpu,
+    variant: &Variant,
+    x: &DeviceArray,
+    y: &DeviceArray,
+) -> Result<Vec<Command>> {
+    super::record(&Filter { sos, step, precision: precision(sos) }, gpu, variant, x, y)
+}
+
+fn run(
+    sos: &[[f64; 6]],
+    step: Option<&[[f64; 2]]>,
+    gpu: &dyn Gpu,
+    variant: &Variant,
+    x: &DeviceArray,
+    y: &DeviceArray,
+    state: Option<&mut State>,
+) -> Result<()> {
+    super::run(&Filter { sos, step, precision: precision(sos) }, gpu, variant, x, y, state)
+}
 
 /// scipy's designs, at 30 kHz.
 const BAND: &[[f64; 6]] = &[
@@ -108,7 +136,7 @@ fn every_filter_on_noise_and_offset_from_both_states() {
                 let want = reference(sos, &x, samples, &mut zi.clone());
                 for variant in variants(sos, gpu.facts(), Shape { channels, samples }).iter().step_by(3) {
                     let y = result(&gpu, (channels, samples), &[]);
-                    let mut state = State { channels, values: zi.clone(), offset: None };
+                    let mut state = State { channels, values: zi.clone() };
                     run(sos, Some(&step), &*gpu, variant, &x_device, &y, Some(&mut state)).unwrap();
                     let e = error(&read(&y, true), &want, &x, samples, 0.0);
                     assert!(e <= 1e-6, "{name}, level {level}, {}: {e:e}", variant.name);
@@ -169,7 +197,7 @@ fn state_continues_a_signal_cut_anywhere() {
     let x: Vec<f32> = noise(channels * samples, 6).iter().map(|v| v + 500.0).collect();
     for (name, sos) in ALL {
         let variant = &variants(sos, gpu.facts(), Shape { channels, samples })[0];
-        let mut state = State { channels, values: zero(sos, channels), offset: None };
+        let mut state = State { channels, values: zero(sos, channels) };
         let mut zi = state.values.clone();
         let mut all = vec![Vec::new(); channels];
         for (start, end) in [(0, 1), (1, 4), (4, 1001), (1001, 1003), (1003, 3000)] {

@@ -1,9 +1,13 @@
 //! Cascades of second-order sections: scipy's `sosfilt`.
 //!
 //! On the CPU, sections run in transposed direct form II with float64 state. On devices that compute in float32 they run
-//! in delta form with compensated states, on the signal less its first sample, so that cutoffs down to 0.1 Hz at 30 kHz
-//! stay within 1e-6 (Goodall, *Recursive digital filter design using the delta operator*; the state conversion is exact
-//! in float64 on the host).
+//! in delta form with compensated states, so that cutoffs down to 0.1 Hz at 30 kHz stay within 1e-6 (Goodall, *Recursive
+//! digital filter design using the delta operator*; the state conversion is exact in float64 on the host). Where a state
+//! is brought that is close to the steady one of the first sample, and the filter passes little of an offset, they run on
+//! the signal less that sample.
+
+#[cfg(feature = "gpu")]
+use std::sync::OnceLock;
 
 use crate::design::{Band, Sos, butter, sosfilt_zi};
 use crate::error::{Error, Result};
@@ -18,14 +22,14 @@ use crate::runtime::{
 use crate::signal::{Signal, Source, ViewMut};
 
 pub(crate) mod command;
-pub mod cpu;
+mod cpu;
 mod form;
 #[cfg(feature = "gpu")]
-pub mod gpu;
+mod gpu;
 mod kernel;
 #[cfg(feature = "gpu")]
 mod precision;
-pub mod reference;
+mod reference;
 mod transition;
 
 /// Filters every channel with a cascade of second-order sections, from zero state, on the current runtime.
@@ -74,13 +78,29 @@ pub struct SosFilter {
     sos: Sos,
     /// Steady state for a unit step; none where a section has a pole at z = 1.
     step: Option<Vec<[f64; 2]>>,
+    /// How accurate float32 would be, once a device has asked.
+    #[cfg(feature = "gpu")]
+    precision: OnceLock<precision::Precision>,
     runtime: Option<String>,
 }
 
 impl SosFilter {
     /// A plan for a cascade. Fails only if the cascade itself is unusable.
     pub fn new(sos: &Sos) -> Result<Self> {
-        Ok(SosFilter { sos: sos.clone(), step: sosfilt_zi(sos).ok(), runtime: None })
+        Ok(SosFilter {
+            sos: sos.clone(),
+            step: sosfilt_zi(sos).ok(),
+            #[cfg(feature = "gpu")]
+            precision: OnceLock::new(),
+            runtime: None,
+        })
+    }
+
+    #[cfg(feature = "gpu")]
+    fn on_device(&self) -> gpu::Filter<'_> {
+        let sos = self.sos.sections();
+        let precision = *self.precision.get_or_init(|| gpu::precision(sos));
+        gpu::Filter { sos, step: self.step.as_deref(), precision }
     }
 
     /// Runs on the named runtime (see [`crate::runtime::set`] for the names) instead of the current one. The name is
@@ -119,7 +139,7 @@ impl SosFilter {
 
     /// The state before the first sample: zero.
     pub fn state(&self, channels: usize) -> State {
-        State { channels, values: vec![0.0; channels * self.state_len()], offset: None }
+        State { channels, values: vec![0.0; channels * self.state_len()] }
     }
 
     /// The state in which every channel would be after an endless run of the value `level[channel]`: scipy's
@@ -134,7 +154,7 @@ impl SosFilter {
         };
         let values =
             level.iter().flat_map(|l| step.iter().flatten().map(move |z| z * f64::from(*l))).collect::<Vec<_>>();
-        Ok(State { channels: level.len(), values, offset: None })
+        Ok(State { channels: level.len(), values })
     }
 
     /// A state from scipy's `zi`, which has shape `[sections, channels, 2]` here; `zi` holds it in C order.
@@ -155,9 +175,12 @@ impl SosFilter {
         Ok(state)
     }
 
-    /// The state as scipy's `zf`, shape `[sections, channels, 2]` in C order.
+    /// The state as scipy's `zf`, shape `[sections, channels, 2]` in C order; empty for a state of another filter.
     pub fn zi(&self, state: &State) -> Vec<f64> {
         let sections = self.sos.sections().len();
+        if state.values.len() != state.channels * sections * 2 {
+            return Vec::new();
+        }
         let mut zi = vec![0.0; state.values.len()];
         for (c, channel) in state.values.chunks_exact(sections * 2).enumerate() {
             for (s, pair) in channel.chunks_exact(2).enumerate() {
@@ -177,6 +200,7 @@ pub(crate) const ENTRY: Entry = Entry {
         include_str!("kernel.rs"),
         include_str!("transition.rs")
     ),
+    gpu_source: concat!(include_str!("gpu.rs"), include_str!("precision.rs")),
     representatives: || {
         let filter = SosFilter::new(&butter(5, Band::Pass(300.0, 6000.0), 30_000.0)?)?;
         Ok(vec![Representative::planar(filter)])
@@ -226,13 +250,13 @@ impl Problem for SosFilter {
     }
 
     #[cfg(feature = "gpu")]
-    fn gpu_variants(&self, facts: &Facts, shape: Shape) -> Vec<Variant> {
-        gpu::variants(self.sos.sections(), facts, shape)
+    fn gpu_variants(&self, facts: &Facts, _: Shape) -> Vec<Variant> {
+        gpu::variants(&self.on_device().precision, facts)
     }
 
     #[cfg(feature = "gpu")]
     fn record(&self, gpu: &dyn Gpu, variant: &Variant, x: &DeviceArray, y: &DeviceArray) -> Result<Vec<Command>> {
-        gpu::record(self.sos.sections(), self.step.as_deref(), gpu, variant, x, y)
+        gpu::record(&self.on_device(), gpu, variant, x, y)
     }
 
     #[cfg(feature = "gpu")]
@@ -244,6 +268,6 @@ impl Problem for SosFilter {
         y: &DeviceArray,
         state: Option<&mut State>,
     ) -> Result<()> {
-        gpu::run(self.sos.sections(), self.step.as_deref(), gpu, variant, x, y, state)
+        gpu::run(&self.on_device(), gpu, variant, x, y, state)
     }
 }

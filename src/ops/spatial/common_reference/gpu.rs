@@ -31,9 +31,9 @@ pub fn variants(plan: &Plan, facts: &Facts, shape: Shape) -> Vec<Variant> {
             let default =
                 if software { [("WG", 8), ("VEC", 4), ("ROWS", 4)] } else { [("WG", 64), ("VEC", 1), ("ROWS", 4)] };
             let (groups, wide): (&[u32], &[u32]) = if software { (&[8, 32], &[2, 4]) } else { (&[64, 128], &[1, 2]) };
-            // Many channels: more of them in a round, so that a software adapter reaches the end.
-            let many = software && rounds(Operator::Median, shape.channels, 4) > SOFTWARE_ROUNDS;
-            let rows: &[u32] = if many { &[8, 16] } else { &[4, 8] };
+            // More rows at a time where a software adapter could not count so many channels otherwise.
+            let many = software && rounds(Operator::Median, shape.channels, 8) > SOFTWARE_ROUNDS;
+            let rows: &[u32] = if many { &[16] } else { &[4, 8] };
             space("search", &default, &[("WG", groups), ("VEC", wide), ("ROWS", rows)], fits)
         }
     }

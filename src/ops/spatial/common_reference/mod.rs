@@ -17,11 +17,11 @@ use crate::signal::{Signal, Source, ViewMut};
 
 mod block;
 pub(crate) mod command;
-pub mod cpu;
+mod cpu;
 #[cfg(feature = "gpu")]
-pub mod gpu;
+mod gpu;
 mod plan;
-pub mod reference;
+mod reference;
 
 pub use plan::{NanPolicy, Operator, Part, Plan};
 
@@ -106,7 +106,8 @@ impl CommonReference {
 pub(crate) const ENTRY: Entry = Entry {
     command: command::COMMAND,
     kernels: &["spatial/median_reference", "spatial/mean_reference"],
-    cpu_source: concat!(include_str!("cpu.rs"), include_str!("block.rs")),
+    cpu_source: concat!(include_str!("cpu.rs"), include_str!("block.rs"), include_str!("plan.rs")),
+    gpu_source: concat!(include_str!("gpu.rs"), include_str!("plan.rs")),
     representatives: || {
         let with = |operator| CommonReference::new(&CommonReferenceOptions { operator, ..Default::default() });
         Ok(vec![Representative::planar(with(Operator::Median)?), Representative::planar(with(Operator::Mean)?)])
