@@ -46,7 +46,7 @@ pub(crate) fn host_into(
         )));
     }
     if let Some(state) = &state {
-        state.check(problem, input)?;
+        state.check(problem.operation(), input.channels, problem.state_len())?;
     }
     let target = runtime::resolve(runtime)?;
     if output.channels == 0 || output.samples == 0 {
@@ -105,7 +105,7 @@ pub(crate) fn device(
         ));
     }
     if let Some(state) = &state {
-        state.check(problem, input)?;
+        state.check(problem.operation(), input.channels, problem.state_len())?;
     }
     on_device(problem, x, state)
 }
@@ -151,16 +151,14 @@ pub(crate) fn shape_of(x: &Source<'_>) -> Shape {
 }
 
 impl State {
-    /// Checks that the state fits the problem and the number of channels.
-    pub(crate) fn check(&self, problem: &dyn Problem, shape: Shape) -> Result<()> {
-        let expected = shape.channels * problem.state_len();
-        if self.channels != shape.channels || self.values.len() != expected {
+    /// Checks that the state is that of an operation with so many values for each of these channels.
+    pub(crate) fn check(&self, operation: &str, channels: usize, per_channel: usize) -> Result<()> {
+        let expected = channels * per_channel;
+        if self.channels != channels || self.values.len() != expected {
             return Err(Error::shape(format!(
-                "the state belongs to {} channels with {} values in all, {} on {} channels carries {expected}; use the state of this filter and recording",
+                "the state belongs to {} channels with {} values in all, {operation} on {channels} channels carries {expected}; use the state of this filter and recording",
                 self.channels,
-                self.values.len(),
-                problem.operation(),
-                shape.channels
+                self.values.len()
             )));
         }
         Ok(())

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::error::{Error, ErrorKind, Result};
 use crate::kernel::{self, Access, Kernel, Settings};
 use crate::ops::problem::Variant;
-use crate::runtime::gpu::{Command, DeviceClass, Facts, Gpu, Slice};
+use crate::runtime::gpu::{Command, DeviceBuffer, DeviceClass, Facts, Gpu, Slice};
 use crate::runtime::{DeviceArray, Segment};
 use crate::signal::Dtype;
 
@@ -54,6 +54,22 @@ pub(crate) fn launch(
 /// A constant of exactly these bytes.
 pub(crate) fn constant(gpu: &dyn Gpu, bytes: &[u8]) -> Result<Slice> {
     Ok(Slice { buffer: gpu.constant(bytes)?, offset: 0, bytes: bytes.len() as u64 })
+}
+
+/// Writes the bytes of a whole buffer.
+pub(crate) fn upload(gpu: &dyn Gpu, buffer: &DeviceBuffer, bytes: &[u8]) -> Result<()> {
+    gpu.write(buffer, 0, bytes.len() as u64, &mut |at, memory| {
+        memory.copy_from_slice(&bytes[at as usize..at as usize + memory.len()]);
+    })
+}
+
+/// Reads the first floats of a buffer.
+pub(crate) fn download(gpu: &dyn Gpu, buffer: &DeviceBuffer, count: usize) -> Result<Vec<f32>> {
+    let mut bytes = vec![0u8; count * 4];
+    gpu.read(buffer, 0, bytes.len() as u64, &mut |at, memory| {
+        bytes[at as usize..at as usize + memory.len()].copy_from_slice(memory);
+    })?;
+    Ok(bytes.as_chunks::<4>().0.iter().map(|b| f32::from_le_bytes(*b)).collect())
 }
 
 /// The whole of a segment.

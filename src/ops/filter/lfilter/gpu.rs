@@ -6,7 +6,9 @@
 use rayon::prelude::*;
 
 use crate::error::{Error, Result};
-use crate::ops::launch::{all, compose, compose_plain, constant, is_software, launch, pairs, space, word};
+use crate::ops::launch::{
+    all, compose, compose_plain, constant, download, is_software, launch, pairs, space, upload, word,
+};
 use crate::ops::problem::{Shape, State, Variant};
 use crate::runtime::DeviceArray;
 use crate::runtime::gpu::{Command, DeviceBuffer, Facts, Gpu, Slice};
@@ -50,14 +52,7 @@ pub fn run(
 ) -> Result<()> {
     let order = taps.len().saturating_sub(1);
     let Some(state) = state.filter(|_| order > 0) else { return gpu.submit(&record(taps, gpu, variant, x, y)?) };
-    if state.channels != x.channels() || state.values.len() != x.channels() * order {
-        return Err(Error::shape(format!(
-            "the state is for {} channels of {} values, the filter needs {} of {order}",
-            state.channels,
-            state.values.len() / state.channels.max(1),
-            x.channels()
-        )));
-    }
+    state.check("lfilter", x.channels(), order)?;
     if pairs(x, y)?.is_empty() {
         return Ok(());
     }
@@ -66,7 +61,7 @@ pub fn run(
     let (commands, last) = filter.record(x, y, Some((&addend, order.div_ceil(4))))?;
     gpu.submit(&commands)?;
     let last = last.ok_or_else(|| Error::internal("the history after the last segment was not recorded"))?;
-    let history = filter.download(&last, x.channels())?;
+    let history = download(gpu, &last, x.channels() * filter.history)?;
     state.values.par_chunks_exact_mut(order).zip(history.par_chunks_exact(filter.history)).for_each(|(zi, recent)| {
         let recent = &recent[recent.len() - order.min(x.samples())..];
         next_state(taps, recent, x.samples(), zi);
@@ -204,18 +199,8 @@ impl<'a> Filter<'a> {
             bytes.resize(bytes.len() + (row - order) * 4, 0);
         }
         let buffer = self.gpu.allocate(bytes.len() as u64)?;
-        self.gpu.write(&buffer, 0, bytes.len() as u64, &mut |at, memory| {
-            memory.copy_from_slice(&bytes[at as usize..at as usize + memory.len()]);
-        })?;
+        upload(self.gpu, &buffer, &bytes)?;
         Ok(buffer)
-    }
-
-    fn download(&self, buffer: &DeviceBuffer, channels: usize) -> Result<Vec<f32>> {
-        let mut bytes = vec![0u8; channels * self.history * 4];
-        self.gpu.read(buffer, 0, bytes.len() as u64, &mut |at, memory| {
-            bytes[at as usize..at as usize + memory.len()].copy_from_slice(memory);
-        })?;
-        Ok(bytes.as_chunks::<4>().0.iter().map(|b| f32::from_le_bytes(*b)).collect())
     }
 }
 

@@ -10,7 +10,9 @@ use std::sync::Arc;
 use super::precision::{Delta, Precision, predict};
 use crate::error::{Error, ErrorKind, Result};
 use crate::kernel::Kernel;
-use crate::ops::launch::{all, compose, compose_plain, constant, is_software, launch, pairs, space, word};
+use crate::ops::launch::{
+    all, compose, compose_plain, constant, download, is_software, launch, pairs, space, upload, word,
+};
 use crate::ops::problem::{State, Variant};
 use crate::runtime::gpu::{Command, DeviceBuffer, Facts, Gpu, Slice};
 use crate::runtime::{DeviceArray, Segment};
@@ -91,15 +93,7 @@ pub(super) fn run(
     state: Option<&mut State>,
 ) -> Result<()> {
     let Some(state) = state else { return gpu.submit(&record(filter, gpu, variant, x, y)?) };
-    let per_channel = filter.sos.len() * 2;
-    if state.channels != x.channels() || state.values.len() != x.channels() * per_channel {
-        return Err(Error::shape(format!(
-            "the state is for {} channels of {} values, the filter needs {} of {per_channel}",
-            state.channels,
-            state.values.len() / state.channels.max(1),
-            x.channels()
-        )));
-    }
+    state.check("sosfilt", x.channels(), filter.sos.len() * 2)?;
     if pairs(x, y)?.is_empty() {
         return Ok(());
     }
@@ -318,20 +312,6 @@ fn words(d: &Delta) -> [f32; 12] {
     let [b0, d1, d2] = d.forward.map(split);
     let [e1, e2] = d.back.map(split);
     [b0[0], d1[0], d2[0], d.sign as f32, b0[1], d1[1], d2[1], 0.0, e1[0], e1[1], e2[0], e2[1]]
-}
-
-fn upload(gpu: &dyn Gpu, buffer: &DeviceBuffer, bytes: &[u8]) -> Result<()> {
-    gpu.write(buffer, 0, bytes.len() as u64, &mut |at, memory| {
-        memory.copy_from_slice(&bytes[at as usize..at as usize + memory.len()]);
-    })
-}
-
-fn download(gpu: &dyn Gpu, buffer: &DeviceBuffer, count: usize) -> Result<Vec<f32>> {
-    let mut bytes = vec![0u8; count * 4];
-    gpu.read(buffer, 0, bytes.len() as u64, &mut |at, memory| {
-        bytes[at as usize..at as usize + memory.len()].copy_from_slice(memory);
-    })?;
-    Ok(bytes.as_chunks::<4>().0.iter().map(|b| f32::from_le_bytes(*b)).collect())
 }
 
 #[cfg(test)]
