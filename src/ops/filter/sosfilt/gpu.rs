@@ -32,7 +32,10 @@ const DC_RESPONSE: f64 = 0.25;
 
 /// Variants, the default first. Empty where the device cannot hold the accuracy.
 pub fn variants(sos: &[[f64; 6]], facts: &Facts, _shape: Shape) -> Vec<Variant> {
-    let precision = predict(&deltas(sos));
+    let precision = predict(&deltas(sos), PASS);
+    if precision.handing > BUDGET {
+        return Vec::new();
+    }
     let default = if is_software(facts) { 8 } else { 32 };
     let mut all = Vec::new();
     if facts.compensation {
@@ -132,7 +135,7 @@ impl<'a> Cascade<'a> {
         x: &DeviceArray,
     ) -> Result<Self> {
         let deltas = deltas(sos);
-        let precision = predict(&deltas);
+        let precision = predict(&deltas, PASS);
         check(gpu.facts(), variant, &precision)?;
         let gain = deltas.iter().zip(sos).map(|(_, s)| ((s[0] + s[1]) + s[2]) / ((1.0 + s[4]) + s[5])).product::<f64>();
         let removes = step.is_some() && precision.dc <= DC_RESPONSE && (gain as f32).is_finite();
@@ -291,14 +294,16 @@ fn check(facts: &Facts, variant: &Variant, precision: &Precision) -> Result<()> 
         "compensated" => facts.compensation,
         _ => precision.plain <= PLAIN_BUDGET,
     };
-    if trusted {
+    if trusted && !(precision.handing > BUDGET) {
         return Ok(());
     }
     Err(Error::new(
         ErrorKind::Precision,
         format!(
             "{} would compute this filter with a relative error of about {:.0e} in `{}`; use the cpu runtime",
-            facts.name, precision.plain, variant.name
+            facts.name,
+            precision.plain.max(precision.handing),
+            variant.name
         ),
     ))
 }
