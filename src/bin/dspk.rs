@@ -105,6 +105,10 @@ fn start_log() {
 
 /// clap's message without its usage block.
 fn in_one_line(e: &clap::Error) -> String {
+    if e.kind() == clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        // The rendered text is the whole help, which says nothing of what is missing.
+        return "a command is needed: op or devices; see dspk --help".into();
+    }
     let text = e.render().to_string();
     let text = text.strip_prefix("error: ").unwrap_or(&text);
     let end = ["\n\nUsage:", "\n\nFor more information"].iter().filter_map(|s| text.find(s)).min();

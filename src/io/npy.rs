@@ -211,6 +211,10 @@ mod tests {
         assert!(message(&file("{'descr': '<f4'}", &[])).contains("header"));
         let huge = "{'descr': '<f4', 'fortran_order': False, 'shape': (18446744073709551615, 18446744073709551615)}";
         assert!(message(&file(huge, &[0; 8])).contains("shape"));
+        for empty in ["0, 9223372036854775807", "9223372036854775807, 0", "4294967296, 0, 4294967296"] {
+            let empty = format!("{{'descr': '<f4', 'fortran_order': False, 'shape': ({empty})}}");
+            assert!(message(&file(&empty, &[])).contains("does not fit"));
+        }
         let long = "{'descr': '<f4', 'fortran_order': False, 'shape': (1000000000000,)}";
         assert!(message(&file(long, &[0; 8])).contains("8 bytes of data"));
         let mut giant = b"\x93NUMPY\x02\x00".to_vec();

@@ -66,6 +66,9 @@ impl Signal {
     /// A copy of any view, widened to `f32`.
     pub fn from_source(source: Source<'_>) -> Result<Self> {
         let mut s = Self::dirty(source.channels(), source.samples())?;
+        if s.samples == 0 {
+            return Ok(s);
+        }
         for c in 0..s.channels {
             match source {
                 Source::F32(v) if v.row(c).is_some() => s.row_mut(c).copy_from_slice(v.row(c).unwrap_or(&[])),
@@ -136,7 +139,12 @@ impl Signal {
 
     /// The values without padding, channel after channel.
     pub fn to_vec(&self) -> Vec<f32> {
-        self.rows().flatten().copied().collect()
+        let mut out = Vec::with_capacity(self.channels * self.samples);
+        // An empty array may claim any number of channels.
+        if self.samples > 0 {
+            self.rows().for_each(|row| out.extend_from_slice(row));
+        }
+        out
     }
 }
 

@@ -111,7 +111,7 @@ pub(crate) fn level() -> Level {
 /// `Err` carries the best level when `wanted` names none of `levels`.
 fn choose(wanted: &str, levels: &[Level]) -> Result<Level, Level> {
     let (best, least) = (levels[0], levels[levels.len() - 1]);
-    match wanted {
+    match wanted.trim().to_ascii_lowercase().as_str() {
         "" => Ok(best),
         "scalar" => Ok(least),
         name => levels.iter().copied().find(|l| l.name() == name).ok_or(best),
@@ -169,6 +169,8 @@ mod tests {
         assert_eq!(choose("scalar", &all).unwrap().name(), all[all.len() - 1].name());
         for level in &all {
             assert_eq!(choose(level.name(), &all).unwrap().name(), level.name());
+            let shouted = format!(" {} ", level.name().to_uppercase());
+            assert_eq!(choose(&shouted, &all).unwrap().name(), level.name());
         }
         assert_eq!(choose("AVX1024", &all).unwrap_err().name(), all[0].name());
         assert_eq!(choose("avx512", &all[all.len() - 1..]).unwrap_err().name(), all[all.len() - 1].name());

@@ -95,10 +95,12 @@ impl Header {
 
     /// The number of values, if they are exactly what `available` bytes hold.
     pub fn len_in(&self, available: u64) -> Result<usize> {
-        let len = self.shape.iter().try_fold(1usize, |n, d| n.checked_mul(*d));
-        let bytes = len.and_then(|n| n.checked_mul(self.element.size()));
-        match (len, bytes) {
-            (Some(len), Some(bytes)) if bytes as u64 == available => Ok(len),
+        // As in numpy, an empty array must have dimensions that would be possible if it were not empty.
+        let most = self.shape.iter().try_fold(self.element.size(), |n, d| n.checked_mul((*d).max(1)));
+        let possible = most.is_some_and(|bytes| isize::try_from(bytes).is_ok());
+        let len = self.shape.iter().try_fold(1usize, |n, d| n.checked_mul(*d)).filter(|_| possible);
+        match len.map(|len| (len, len * self.element.size())) {
+            Some((len, bytes)) if bytes as u64 == available => Ok(len),
             _ => Err(Error::invalid(format!(
                 "shape {:?} of {} does not fit the {available} bytes of data in the file; it is cut off or damaged",
                 self.shape,

@@ -163,6 +163,15 @@ mod tests {
     }
 
     #[test]
+    fn an_empty_signal_may_claim_any_number_of_channels() {
+        let x = Array::I16(NdArray::new(vec![1 << 40, 0], vec![]).unwrap());
+        let c = x.channels().unwrap();
+        // Nothing may walk over the channels: that would take minutes.
+        let y = c.result(&Signal::from_source(c.source).unwrap());
+        assert_eq!((y.shape(), y.dtype()), (&[1 << 40, 0][..], "float32"));
+    }
+
+    #[test]
     fn only_one_and_two_dimensional_numbers_are_signals() {
         let x = Array::I16(NdArray::new(vec![2, 3], vec![1, 2, 3, 4, 5, 6]).unwrap());
         let c = x.channels().unwrap();

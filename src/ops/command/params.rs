@@ -155,8 +155,10 @@ impl Params {
             Array::F64(a) => Ok(a),
             Array::F32(a) => NdArray::new(shape, a.data().iter().map(|v| f64::from(*v)).collect()),
             Array::I16(a) => NdArray::new(shape, a.data().iter().map(|v| f64::from(*v)).collect()),
-            Array::I64(_) | Array::C64(_) => Err(Error::invalid(format!(
-                "parameter '{name}': {} holds {} values; pass float64 or float32",
+            // As integers in JSON: to the nearest float64.
+            Array::I64(a) => NdArray::new(shape, a.data().iter().map(|v| *v as f64).collect()),
+            Array::C64(_) => Err(Error::invalid(format!(
+                "parameter '{name}': {} holds {} values; pass float64, float32 or integers",
                 path.display(),
                 array.dtype()
             ))),
@@ -315,14 +317,16 @@ mod tests {
 
     #[test]
     fn arrays_come_from_files_through_the_loader() {
-        let p = params(r#"{"a": "x.npy", "b": "ints.npy"}"#);
+        let p = params(r#"{"a": "x.npy", "b": "ints.npy", "c": "complex.npy"}"#);
         assert!(p.array("a").unwrap_err().to_string().contains("cannot be read here"));
         let p = p.with_loader(|path| match path.to_str() {
             Some("x.npy") => Ok(Array::F32(NdArray::flat(vec![0.5, 1.5]))),
-            _ => Ok(Array::I64(NdArray::flat(vec![1]))),
+            Some("ints.npy") => Ok(Array::I64(NdArray::flat(vec![1, -2]))),
+            _ => Ok(Array::C64(NdArray::flat(vec![[1.0, 0.0]]))),
         });
         assert_eq!(p.array("a").unwrap().unwrap().data(), [0.5, 1.5]);
-        assert!(p.array("b").unwrap_err().to_string().contains("int64"));
+        assert_eq!(p.array("b").unwrap().unwrap().data(), [1.0, -2.0]);
+        assert!(p.array("c").unwrap_err().to_string().contains("complex64"));
     }
 
     #[test]

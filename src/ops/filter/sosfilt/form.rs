@@ -3,8 +3,12 @@
 //! Scaling every section to `b0 = 1` and applying the product of the gains once saves a multiplication a section. Zeros on
 //! the unit circle then have `b2 = 1` (every low-pass, high-pass, notch, elliptic and Chebyshev II design), which saves
 //! another. A band-pass of the Butterworth and Chebyshev I kinds has as many zeros at +1 as at -1: dealt out one of each to
-//! every section, `b = [1, 0, -1]`, two multiply-adds a section instead of five. In float64 the change of order costs
-//! nothing measurable. It does change what the states mean, so it serves calls that neither bring nor want a state.
+//! every section, `b = [1, 0, -1]`, two multiply-adds a section instead of five. That changes what the sections hand each
+//! other: in wide bands of high order the signal grows on the way and has to shrink again, which costs digits, so such
+//! filters stay as they are. It also changes what the states mean, so it serves calls that neither bring nor want a state.
+
+/// How far above its response a cascade may rise on the way: eight of the sixteen digits of float64.
+const LARGEST_DETOUR: f64 = 1e8;
 
 /// What a section computes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,7 +61,10 @@ impl Cascade {
         }
         if !stateful && pairs_of_unit_zeros(sos) {
             let sections = sos.iter().map(|s| [1.0, 0.0, -1.0, -s[4], -s[5]]).collect();
-            return Cascade { form: Form::BandPass, gain, sections, ..general };
+            let band_pass = Cascade { form: Form::BandPass, gain, sections, ..general.clone() };
+            if band_pass.detour() <= LARGEST_DETOUR {
+                return band_pass;
+            }
         }
         if sos.iter().all(|s| equal(s[0], s[2])) {
             let sections = sos.iter().map(|s| [1.0, s[1] / s[0], 1.0, -s[4], -s[5]]).collect();
@@ -74,6 +81,30 @@ impl Cascade {
         general
     }
 
+    /// By how much a rounding between two sections counts for more than one of the result: the largest product of the
+    /// peak response up to a section and that of the rest, over the peak of the whole. Peaks are taken near the poles,
+    /// where they are.
+    fn detour(&self) -> f64 {
+        let mut up_to = vec![0.0f64; self.sections.len() + 1];
+        let mut rest = up_to.clone();
+        for angle in self.sections.iter().flat_map(pole_angles) {
+            let responses = self.sections.iter().map(|s| response(s, angle));
+            let mut product = self.gain.abs();
+            for (peak, h) in up_to[1..].iter_mut().zip(responses.clone()) {
+                product *= h;
+                *peak = peak.max(product);
+            }
+            let mut product = 1.0;
+            for (peak, h) in rest[1..].iter_mut().zip(responses.rev()) {
+                product *= h;
+                *peak = peak.max(product);
+            }
+        }
+        // Before the first section and after the last there is nothing that the general form does not have.
+        let count = self.sections.len();
+        (1..count).map(|k| up_to[k] * rest[count - k] / up_to[count]).fold(1.0, f64::max)
+    }
+
     /// This cascade's state of `section` from scipy's.
     pub(super) fn import(&self, section: usize, scipy: f64) -> f64 {
         scipy / self.scale[section]
@@ -83,6 +114,31 @@ impl Cascade {
     pub(super) fn export(&self, section: usize, own: f64) -> f64 {
         own * self.scale[section]
     }
+}
+
+/// The angles of a section's poles, and those where the response has fallen by 3 dB.
+fn pole_angles(section: &[f64; 5]) -> impl Iterator<Item = f64> + use<> {
+    use std::f64::consts::PI;
+    let (a1, a2) = (-section[3], -section[4]);
+    let discriminant = a1 * a1 - 4.0 * a2;
+    let angles = if discriminant < 0.0 {
+        let radius = a2.sqrt();
+        let angle = (-a1 / (2.0 * radius)).clamp(-1.0, 1.0).acos();
+        [angle - (1.0 - radius), angle, angle + (1.0 - radius)]
+    } else {
+        // Of a real pole near +1 or -1; in the middle of the axis a pole is no resonance.
+        let real = |pole: f64| if pole > 0.0 { 1.0 - pole } else { PI - 1.0 - pole };
+        let root = discriminant.sqrt();
+        [real((-a1 - root) / 2.0), PI / 2.0, real((-a1 + root) / 2.0)]
+    };
+    angles.into_iter().filter(|a| *a > 0.0 && *a < PI)
+}
+
+/// The magnitude of a section's response.
+fn response(&[b0, b1, b2, na1, na2]: &[f64; 5], angle: f64) -> f64 {
+    let ((s1, c1), (s2, c2)) = (angle.sin_cos(), (2.0 * angle).sin_cos());
+    let numerator = (b0 + b1 * c1 + b2 * c2).hypot(b1 * s1 + b2 * s2);
+    numerator / (1.0 - na1 * c1 - na2 * c2).hypot(na1 * s1 + na2 * s2)
 }
 
 /// Whether the zeros of the whole cascade are `sections` times +1 and `sections` times -1.
@@ -131,6 +187,25 @@ mod tests {
         assert_eq!(of(&[[0.0, 1.0, 0.0]], false), Form::General);
         assert_eq!(of(&[[f64::NAN, 1.0, 0.0]], false), Form::General);
         assert_eq!(of(&[], false), Form::General);
+    }
+
+    #[test]
+    fn wide_bands_of_high_order_keep_their_zeros() {
+        use crate::design::{Band, butter};
+        let form = |order, low, high, fs| {
+            let sos = butter(order, Band::Pass(low, high), fs).unwrap();
+            Cascade::cheapest(sos.sections(), false).form
+        };
+        for (order, low, high, fs) in
+            [(4, 0.1, 40.0, 1000.0), (4, 1.0, 40.0, 1000.0), (5, 300.0, 6000.0, 30_000.0), (8, 49.0, 51.0, 1000.0)]
+        {
+            assert_eq!(form(order, low, high, fs), Form::BandPass, "{order} {low} {high}");
+        }
+        for (order, low, high, fs) in
+            [(8, 0.1, 40.0, 1000.0), (4, 0.01, 10_000.0, 30_000.0), (20, 1.0, 40.0, 1000.0), (8, 1.0, 300.0, 30_000.0)]
+        {
+            assert_ne!(form(order, low, high, fs), Form::BandPass, "{order} {low} {high}");
+        }
     }
 
     #[test]

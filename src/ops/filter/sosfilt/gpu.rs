@@ -43,11 +43,14 @@ pub(super) struct Filter<'a> {
 
 /// The errors of a cascade in float32, as predicted; costs far more than looking it up.
 pub(super) fn precision(sos: &[[f64; 6]]) -> Precision {
-    predict(&deltas(sos))
+    predict(&deltas(sos), PASS)
 }
 
 /// Variants, the default first. Empty where the device cannot hold the accuracy.
 pub(super) fn variants(precision: &Precision, facts: &Facts) -> Vec<Variant> {
+    if precision.handing > BUDGET {
+        return Vec::new();
+    }
     let default = if is_software(facts) { 8 } else { 32 };
     let mut all = Vec::new();
     if facts.compensation {
@@ -289,14 +292,16 @@ fn check(facts: &Facts, variant: &Variant, precision: &Precision) -> Result<()> 
         "compensated" => facts.compensation,
         _ => precision.plain <= PLAIN_BUDGET,
     };
-    if trusted {
+    if trusted && !(precision.handing > BUDGET) {
         return Ok(());
     }
     Err(Error::new(
         ErrorKind::Precision,
         format!(
             "{} would compute this filter with a relative error of about {:.0e} in `{}`; use the cpu runtime",
-            facts.name, precision.plain, variant.name
+            facts.name,
+            precision.plain.max(precision.handing),
+            variant.name
         ),
     ))
 }

@@ -250,3 +250,17 @@ fn without_compensation_only_accurate_variants_are_left() {
     assert!(variants(HIGH_1HZ, &facts, shape).is_empty());
     assert!(variants(BAND, &facts, shape).iter().all(|v| v.method == "delta"));
 }
+
+#[test]
+fn cascades_that_float32_between_passes_would_spoil_are_refused() {
+    use crate::design::{Band, butter};
+    let Some(gpu) = device() else { return };
+    let shape = Shape { channels: 4, samples: 100 };
+    let offered = |order| {
+        let sos = butter(order, Band::Low(0.3), 2.0).unwrap();
+        !variants(sos.sections(), gpu.facts(), shape).is_empty()
+    };
+    assert!(offered(32), "16 sections are one pass");
+    assert!(!offered(60) && !offered(79), "what leaves the first pass is far above the response of the whole");
+    assert!(!variants(&[[0.0, 0.0, 0.0, 1.0, 0.0, 0.0]; 20], gpu.facts(), shape).is_empty());
+}

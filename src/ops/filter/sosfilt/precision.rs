@@ -66,6 +66,8 @@ pub(super) struct Precision {
     pub plain: f64,
     /// Predicted relative error with compensated states.
     pub compensated: f64,
+    /// Predicted relative error of handing the signal from one launch to the next as float32.
+    pub handing: f64,
     /// Response at DC over its maximum.
     pub dc: f64,
 }
@@ -76,14 +78,14 @@ const ROUNDING: f64 = 2.4e-8;
 /// Squared distance of a pole from the end of the axis, below which its section counts as slow: 100 Hz at 30 kHz.
 const SLOW: f64 = 4.4e-4;
 
-/// Predicts the errors of a cascade.
-pub(super) fn predict(sections: &[Delta]) -> Precision {
+/// Predicts the errors of a cascade that is computed in passes of `pass` sections.
+pub(super) fn predict(sections: &[Delta], pass: usize) -> Precision {
     let angles = grid(sections);
     let mut largest = 0.0f64;
     let mut shift = 0.0f64;
     let mut power = 0.0;
     let mut levels = vec![[0.0f64; 4]; sections.len()];
-    let mut gains = vec![[0.0f64; 3]; sections.len()];
+    let mut gains = vec![[0.0f64; 4]; sections.len()];
     for (i, &angle) in angles.iter().enumerate() {
         let below = angles[i.saturating_sub(1)];
         let above = angles[(i + 1).min(angles.len() - 1)];
@@ -103,7 +105,7 @@ pub(super) fn predict(sections: &[Delta]) -> Precision {
             for (level, v) in levels[s].iter_mut().zip([out, first, second, before]) {
                 *level += weight * v.square();
             }
-            for (gain, v) in gains[s].iter_mut().zip(&t[1..4]) {
+            for (gain, v) in gains[s].iter_mut().zip([t[1], t[2], t[3], Complex(1.0, 0.0)]) {
                 *gain += weight * v.times(after).square();
             }
             before = out;
@@ -111,12 +113,16 @@ pub(super) fn predict(sections: &[Delta]) -> Precision {
     }
     let mut kept = 0.0;
     let mut lost = 0.0;
-    for ((section, level), gain) in sections.iter().zip(&levels).zip(&gains) {
+    let mut handed = 0.0;
+    for (s, ((section, level), gain)) in sections.iter().zip(&levels).zip(&gains).enumerate() {
         let [out, first, second, input] = *level;
         let [d1, d2] = [section.forward[1].powi(2), section.forward[2].powi(2)];
         let [e1, e2] = section.back.map(|e| e * e);
         kept += out * gain[0] + (second + e1 * out + d1 * input) * gain[1] + (e2 * out + d2 * input) * gain[2];
         lost += first * gain[1] + second * gain[2];
+        if (s + 1) % pass == 0 && s + 1 < sections.len() {
+            handed += out * gain[3];
+        }
     }
     let noise = |power_of_noise: f64| ROUNDING * (power_of_noise / power).sqrt();
     let dc = sections.iter().fold(Complex(1.0, 0.0), |h, s| h.times(s.transfers(1e-9)[0])).norm();
@@ -124,7 +130,7 @@ pub(super) fn predict(sections: &[Delta]) -> Precision {
     // Slow poles hold offsets and drifts that the noise model's white input does not have.
     let slow = sections.iter().any(|s| s.back[1].abs() < SLOW);
     let plain = if slow { f64::INFINITY } else { shift + noise(kept + lost) };
-    Precision { plain, compensated: shift + noise(kept), dc: dc / largest }
+    Precision { plain, compensated: shift + noise(kept), handing: noise(handed), dc: dc / largest }
 }
 
 /// Angles from 0 to pi, excluded, dense at both ends and around poles.
