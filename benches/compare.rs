@@ -164,38 +164,14 @@ fn cpu(channels: usize, samples: usize) -> Result<()> {
     Ok(())
 }
 
-/// The yardstick: every thread copies four vec4, the best of the plain forms.
+/// The yardstick: a plain copy of the array.
 #[cfg(feature = "gpu")]
 fn copy_command(
     gpu: &std::sync::Arc<dyn dspk::runtime::gpu::Gpu>,
     x: &dspk::runtime::DeviceArray,
 ) -> Result<dspk::runtime::gpu::Command> {
-    use dspk::kernel::{Access, Binding, Kernel};
-    let text = "
-        struct Arguments { count: u32, groups: u32, a: u32, b: u32 }
-        @group(0) @binding(0) var<uniform> arguments: Arguments;
-        @group(0) @binding(1) var<storage, read> x: array<vec4<f32>>;
-        @group(0) @binding(2) var<storage, read_write> y: array<vec4<f32>>;
-        @compute @workgroup_size(64)
-        fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) n: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
-            let first = ((group.x + n.x * group.y) * 64u + lane) * 4u;
-            if first + 3u >= arguments.count { return; }
-            y[first] = x[first]; y[first + 1u] = x[first + 1u]; y[first + 2u] = x[first + 2u]; y[first + 3u] = x[first + 3u];
-        }";
-    let binding = |index, name: &str, access, min_bytes| Binding { index, name: name.into(), access, min_bytes };
-    let kernel = std::sync::Arc::new(Kernel {
-        name: "bench/copy",
-        hash: 1,
-        text: text.into(),
-        group_size: 64,
-        group_bytes: 0,
-        bindings: vec![
-            binding(0, "arguments", Access::Uniform, 16),
-            binding(1, "x", Access::Read, 16),
-            binding(2, "y", Access::ReadWrite, 16),
-        ],
-        subgroups: false,
-    });
+    use dspk::kernel::{Settings, compose, source};
+    let kernel = compose(source("device/copy")?, &Settings::new(), &Settings::new())?;
     let [segment] = x.segments() else { return Err("the yardstick copies one segment; use a smaller array".into()) };
     let y = gpu.allocate(segment.buffer.bytes)?;
     let count = (segment.buffer.bytes / 16) as u32;

@@ -69,8 +69,10 @@ pub struct Binding {
     pub min_bytes: u64,
 }
 
-/// A composed and validated kernel with one entry point, `main`.
+/// A composed and validated kernel with one entry point, `main`. Only [`compose`] makes one, from a source of the
+/// registry: release builds run it without bounds checks.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Kernel {
     /// Name of the source.
     pub name: &'static str,

@@ -13,6 +13,7 @@ static SOURCES: &[Source] = sources![
     "convert/interleaved",
     "convert/interleaved_any",
     "convert/planar",
+    "device/copy",
     "filter/fir",
     "filter/fir_history",
     "filter/first_samples",

@@ -158,6 +158,12 @@ impl<'a> Job<'a> {
 
     pub(crate) fn variant(&self, index: usize) -> Result<&Variant> {
         self.variants.get(index).ok_or_else(|| {
+            #[cfg(feature = "gpu")]
+            if let Target::Gpu(gpu) = &self.target
+                && let Some(refusal) = self.problem.gpu_refusal(gpu.facts())
+            {
+                return refusal;
+            }
             Error::new(
                 ErrorKind::Unsupported,
                 format!(

@@ -1,6 +1,8 @@
 //! What an operation gives the rest of the crate: one [`Problem`], from which execution on any runtime, the tuner, the
 //! test matrix, the benches and the command line follow.
 
+#[cfg(feature = "gpu")]
+use crate::error::Error;
 use crate::error::Result;
 use crate::kernel::Settings;
 #[cfg(feature = "gpu")]
@@ -129,6 +131,12 @@ pub trait Problem: Send + Sync {
     /// Variants for a device, the default first; only legal ones.
     #[cfg(feature = "gpu")]
     fn gpu_variants(&self, facts: &Facts, shape: Shape) -> Vec<Variant>;
+
+    /// Why a device has no variant, where that is not a matter of size.
+    #[cfg(feature = "gpu")]
+    fn gpu_refusal(&self, _facts: &Facts) -> Option<Error> {
+        None
+    }
 
     /// Records the whole computation from zero state, over all segments.
     #[cfg(feature = "gpu")]

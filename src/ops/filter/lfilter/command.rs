@@ -1,7 +1,7 @@
 //! `dspk op lfilter`.
 
 use super::FirFilter;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::ops::command::{Array, Command, NdArray, Outputs, Param, Params, Request};
 
 pub(crate) const COMMAND: Command = Command {
@@ -32,14 +32,12 @@ fn run(request: &Request) -> Result<Outputs> {
                 "parameter 'a' is [{first}]; its first value must be finite and not 0"
             )));
         }
+        [] => return Err(Error::invalid("parameter 'a' is empty; give [1], or leave it out")),
         _ => {
-            return Err(Error::new(
-                ErrorKind::Unsupported,
-                format!(
-                    "parameter 'a' has {} values, but only FIR filters (a = [1]) run as lfilter; a recursive filter keeps its accuracy as second-order sections: use sosfilt",
-                    a.len()
-                ),
-            ));
+            return Err(Error::invalid(format!(
+                "parameter 'a' has {} values, but only FIR filters (a = [1]) run as lfilter; a recursive filter keeps its accuracy as second-order sections: use sosfilt",
+                a.len()
+            )));
         }
     }
     let mut filter = FirFilter::new(&taps)?;

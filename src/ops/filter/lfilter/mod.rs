@@ -65,8 +65,8 @@ impl FirFilter {
         if taps.is_empty() {
             return Err(Error::invalid("an FIR filter needs at least one tap, got none; pass the impulse response"));
         }
-        if let Some(k) = taps.iter().position(|t| !t.is_finite()) {
-            return Err(Error::invalid(format!("tap {k} is {}; every tap must be finite", taps[k])));
+        if let Some(k) = taps.iter().position(|t| !(*t as f32).is_finite()) {
+            return Err(Error::invalid(format!("tap {k} is {}; every tap must be finite in float32", taps[k])));
         }
         Ok(FirFilter { taps: taps.to_vec(), runtime: None })
     }

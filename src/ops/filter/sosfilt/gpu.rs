@@ -48,7 +48,8 @@ pub(super) fn precision(sos: &[[f64; 6]]) -> Precision {
 
 /// Variants, the default first. Empty where the device cannot hold the accuracy.
 pub(super) fn variants(precision: &Precision, facts: &Facts) -> Vec<Variant> {
-    if precision.handing > BUDGET {
+    let hands_on = precision.handing <= BUDGET;
+    if !hands_on {
         return Vec::new();
     }
     let default = if is_software(facts) { 8 } else { 32 };
@@ -292,18 +293,21 @@ fn check(facts: &Facts, variant: &Variant, precision: &Precision) -> Result<()> 
         "compensated" => facts.compensation,
         _ => precision.plain <= PLAIN_BUDGET,
     };
-    if trusted && !(precision.handing > BUDGET) {
-        return Ok(());
-    }
-    Err(Error::new(
+    if trusted && precision.handing <= BUDGET { Ok(()) } else { Err(refusal(facts, precision)) }
+}
+
+/// Why a device has no variant for a filter.
+pub(super) fn refusal(facts: &Facts, precision: &Precision) -> Error {
+    let text = if precision.handing <= BUDGET {
+        format!("{} loses the low words of compensated sums (start-up self-test), and plain float32", facts.name)
+    } else {
+        format!("{} hands float32 from one pass of {PASS} sections to the next, which", facts.name)
+    };
+    let error = precision.plain.max(precision.handing);
+    Error::new(
         ErrorKind::Precision,
-        format!(
-            "{} would compute this filter with a relative error of about {:.0e} in `{}`; use the cpu runtime",
-            facts.name,
-            precision.plain.max(precision.handing),
-            variant.name
-        ),
-    ))
+        format!("{text} would compute this filter with a relative error of about {error:.0e}; use the cpu runtime"),
+    )
 }
 
 /// A number as the sum of two floats.

@@ -255,6 +255,11 @@ impl Problem for SosFilter {
     }
 
     #[cfg(feature = "gpu")]
+    fn gpu_refusal(&self, facts: &Facts) -> Option<Error> {
+        Some(gpu::refusal(facts, &self.on_device().precision))
+    }
+
+    #[cfg(feature = "gpu")]
     fn record(&self, gpu: &dyn Gpu, variant: &Variant, x: &DeviceArray, y: &DeviceArray) -> Result<Vec<Command>> {
         gpu::record(&self.on_device(), gpu, variant, x, y)
     }
