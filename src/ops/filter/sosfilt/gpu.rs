@@ -48,8 +48,7 @@ pub(super) fn precision(sos: &[[f64; 6]]) -> Precision {
 
 /// Variants, the default first. Empty where the device cannot hold the accuracy.
 pub(super) fn variants(precision: &Precision, facts: &Facts) -> Vec<Variant> {
-    let hands_on = precision.handing <= BUDGET;
-    if !hands_on {
+    if spoilt(precision) {
         return Vec::new();
     }
     let default = if is_software(facts) { 8 } else { 32 };
@@ -293,12 +292,17 @@ fn check(facts: &Facts, variant: &Variant, precision: &Precision) -> Result<()> 
         "compensated" => facts.compensation,
         _ => precision.plain <= PLAIN_BUDGET,
     };
-    if trusted && precision.handing <= BUDGET { Ok(()) } else { Err(refusal(facts, precision)) }
+    if trusted && !spoilt(precision) { Ok(()) } else { Err(refusal(facts, precision)) }
+}
+
+/// Whether float32 between passes would cost too much. A filter that gives nothing has no relative error to speak of.
+fn spoilt(precision: &Precision) -> bool {
+    precision.handing > BUDGET
 }
 
 /// Why a device has no variant for a filter.
 pub(super) fn refusal(facts: &Facts, precision: &Precision) -> Error {
-    let text = if precision.handing <= BUDGET {
+    let text = if !spoilt(precision) {
         format!("{} loses the low words of compensated sums (start-up self-test), and plain float32", facts.name)
     } else {
         format!("{} hands float32 from one pass of {PASS} sections to the next, which", facts.name)
