@@ -10,7 +10,7 @@ use super::{Grid, Tunable};
 use crate::error::{ErrorKind, Result};
 
 /// Wall time one class may take in a sweep.
-const CLASS_BUDGET: Duration = Duration::from_secs(10);
+const CLASS_BUDGET: Duration = Duration::from_secs(25);
 
 /// What `autotune` is asked to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
