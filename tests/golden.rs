@@ -1,13 +1,16 @@
 //! Every golden case (float64 scipy) on every runtime of this machine, at the tolerance of `docs/architecture.md`.
 
 mod common;
+#[path = "common/vectors.rs"]
+mod vectors;
 
-use common::{Case, close, golden, noise, runtimes};
+use common::{close, noise, runtimes};
 use dspk::design::{Band, Sos, butter, sosfilt_zi};
 use dspk::ops::convert::{ConvertOptions, Scale, convert};
 use dspk::ops::filter::{FirFilter, SosFilter};
 use dspk::ops::spatial::{CommonReferenceOptions, NanPolicy, Operator, common_reference};
 use dspk::signal::{Signal, View};
+use vectors::{Case, golden};
 
 const FS: f64 = 30_000.0;
 
