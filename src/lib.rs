@@ -37,6 +37,7 @@
 
 pub mod accelerator;
 pub mod design;
+mod disk;
 pub mod error;
 mod facade;
 #[cfg(feature = "cli")]

@@ -6,9 +6,7 @@
 //! with one warning and measured again. Where nothing can be written, results stay in memory, with one warning.
 
 mod entry;
-mod files;
 mod lock;
-mod names;
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,9 +17,11 @@ pub(crate) use entry::{Candidate, Entry, Outcome, Rejection, SCHEMA, identity_te
 pub(crate) use lock::{Exclusion, Turn};
 
 use super::{Tunable, class};
+pub use crate::disk::CACHE_VARIABLE;
+use crate::disk::{cache_folder, file_name, files};
 
-/// Name of the environment variable that moves the cache.
-pub const CACHE_VARIABLE: &str = "DSPK_CACHE_DIR";
+/// Larger files are not entries.
+const MAX_BYTES: u64 = 1 << 20;
 
 /// Files of one operation that a search for the nearest class looks at.
 const MAX_SCANNED: usize = 1024;
@@ -52,14 +52,6 @@ pub(crate) fn date_now() -> String {
     iso_date(SystemTime::UNIX_EPOCH.elapsed().map_or(0, |since| since.as_secs()))
 }
 
-/// The folder `<cache>` that [`Location::Standard`] means now; `None` if the system names none.
-pub fn standard_folder() -> Option<PathBuf> {
-    if let Some(folder) = std::env::var_os(CACHE_VARIABLE).filter(|folder| !folder.is_empty()) {
-        return Some(PathBuf::from(folder));
-    }
-    directories::ProjectDirs::from("", "", "dspk").map(|dirs| dirs.cache_dir().to_path_buf())
-}
-
 /// The store of one tuner.
 #[derive(Debug, Default)]
 pub(crate) struct Store {
@@ -77,7 +69,7 @@ impl Store {
         let cache = match &self.location {
             Location::Memory => return None,
             Location::At(folder) => Some(folder.clone()),
-            Location::Standard => standard_folder(),
+            Location::Standard => cache_folder(),
         };
         if cache.is_none() {
             self.warn_once("no cache folder is known (is HOME set?)");
@@ -86,11 +78,11 @@ impl Store {
     }
 
     fn device_folder(&self, device: &str) -> Option<PathBuf> {
-        Some(self.root()?.join(names::file_name(device)))
+        Some(self.root()?.join(file_name(device)))
     }
 
     fn folder(&self, tunable: &dyn Tunable) -> Option<PathBuf> {
-        Some(self.device_folder(tunable.device())?.join(names::file_name(tunable.operation())))
+        Some(self.device_folder(tunable.device())?.join(file_name(tunable.operation())))
     }
 
     /// The file of an entry.
@@ -106,7 +98,7 @@ impl Store {
     /// Looks an entry up. Damage is warned about, once, and moved aside; an entry of another recipe counts as nothing.
     pub fn load(&self, tunable: &dyn Tunable) -> Found {
         let Some(path) = self.path(tunable) else { return Found::Nothing };
-        let reason = match files::read(&path) {
+        let reason = match files::read(&path, MAX_BYTES) {
             files::Content::Missing => return Found::Nothing,
             files::Content::Blocked(reason) => {
                 log::warn!(
@@ -137,7 +129,7 @@ impl Store {
             .take(MAX_SCANNED)
             .map(|file| file.path())
             .filter(|path| path.extension().is_some_and(|ending| ending == "json"))
-            .filter_map(|path| match files::read(&path) {
+            .filter_map(|path| match files::read(&path, MAX_BYTES) {
                 files::Content::Bytes(bytes) => Entry::parse(&bytes).ok(),
                 _ => None,
             })
@@ -170,7 +162,7 @@ impl Store {
     /// Notes in the stored entry, if there is one of this recipe, that a variant failed in use.
     pub fn reject(&self, tunable: &dyn Tunable, variant: &str, reason: String) {
         let Some(path) = self.path(tunable) else { return };
-        let files::Content::Bytes(bytes) = files::read(&path) else { return };
+        let files::Content::Bytes(bytes) = files::read(&path, MAX_BYTES) else { return };
         let Ok(mut entry) = Entry::parse(&bytes) else { return };
         if belongs(&entry, tunable) && entry.identity == identity_text(tunable.identity()) {
             entry.reject(variant, reason);
@@ -215,7 +207,7 @@ impl Store {
 }
 
 fn entry_name(class: &str) -> String {
-    format!("{}.json", names::file_name(class))
+    format!("{}.json", file_name(class))
 }
 
 fn belongs(entry: &Entry, tunable: &dyn Tunable) -> bool {

@@ -10,13 +10,11 @@ use std::time::Duration;
 const TEMPORARY: &str = ".tmp";
 /// A temporary file this old belongs to nobody, whatever its process number.
 const ABANDONED: Duration = Duration::from_secs(3600);
-/// Larger files are not entries.
-const MAX_BYTES: u64 = 1 << 20;
 
 static COUNTER: AtomicU64 = AtomicU64::new(0);
 
 /// What stands at a path.
-pub(super) enum Content {
+pub(crate) enum Content {
     Missing,
     Bytes(Vec<u8>),
     /// A file that cannot be an entry.
@@ -25,8 +23,8 @@ pub(super) enum Content {
     Blocked(String),
 }
 
-/// Reads a small regular file.
-pub(super) fn read(path: &Path) -> Content {
+/// Reads a regular file of at most `most` bytes.
+pub(crate) fn read(path: &Path, most: u64) -> Content {
     let failed = |e: io::Error| match e.kind() {
         io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Content::Missing,
         _ => Content::Blocked(e.to_string()),
@@ -38,15 +36,15 @@ pub(super) fn read(path: &Path) -> Content {
         Err(e) => return failed(e),
     }
     let mut bytes = Vec::new();
-    match File::open(path).and_then(|file| file.take(MAX_BYTES + 1).read_to_end(&mut bytes)) {
+    match File::open(path).and_then(|file| file.take(most + 1).read_to_end(&mut bytes)) {
         Err(e) => failed(e),
-        Ok(_) if bytes.len() as u64 > MAX_BYTES => Content::Damaged(format!("it is larger than {MAX_BYTES} bytes")),
+        Ok(_) if bytes.len() as u64 > most => Content::Damaged(format!("it is larger than {most} bytes")),
         Ok(_) => Content::Bytes(bytes),
     }
 }
 
 /// Puts `bytes` at `folder/name`: written beside it, synced, renamed.
-pub(super) fn write(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
+pub(crate) fn write(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
     fs::create_dir_all(folder)?;
     match write_once(folder, name, bytes) {
         // Another machine on a shared disk may have taken our temporary file for a dead process's.
@@ -69,7 +67,7 @@ fn write_once(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
 }
 
 /// Removes the temporary files of processes that are gone.
-pub(super) fn remove_leftovers(folder: &Path) {
+pub(crate) fn remove_leftovers(folder: &Path) {
     let Ok(files) = fs::read_dir(folder) else { return };
     for file in files.flatten() {
         let name = file.file_name();
@@ -99,7 +97,7 @@ mod tests {
         let inner = folder.path().join("a/b");
         write(&inner, "x.json", b"one").unwrap();
         write(&inner, "x.json", b"two").unwrap();
-        assert!(matches!(read(&inner.join("x.json")), Content::Bytes(b) if b == b"two"));
+        assert!(matches!(read(&inner.join("x.json"), 9), Content::Bytes(b) if b == b"two"));
         assert_eq!(fs::read_dir(&inner).unwrap().count(), 1);
     }
 
@@ -110,8 +108,8 @@ mod tests {
         fs::write(folder.path().join("x.json/full"), b"").unwrap();
         assert!(write(folder.path(), "x.json", b"one").is_err());
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
-        assert!(matches!(read(&folder.path().join("x.json")), Content::Blocked(_)));
-        assert!(matches!(read(&folder.path().join("none")), Content::Missing));
+        assert!(matches!(read(&folder.path().join("x.json"), 9), Content::Blocked(_)));
+        assert!(matches!(read(&folder.path().join("none"), 9), Content::Missing));
     }
 
     #[test]
@@ -119,7 +117,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x.json");
         File::create(&path).unwrap().set_len(1 << 33).unwrap();
-        assert!(matches!(read(&path), Content::Damaged(_)));
+        assert!(matches!(read(&path, 1 << 20), Content::Damaged(_)));
     }
 
     #[test]

@@ -10,7 +10,7 @@ const RESERVED: [&str; 5] = ["con", "prn", "aux", "nul", "lock"];
 
 /// A name fit for any file system. A key of at most 96 characters out of `a-z 0-9 . _ -`, not starting or ending with a
 /// dot and not reserved, stands for itself; anything else is cleaned, cut and told apart by a hash of the whole key.
-pub(super) fn file_name(key: &str) -> String {
+pub(crate) fn file_name(key: &str) -> String {
     if is_plain(key) {
         return key.to_string();
     }
