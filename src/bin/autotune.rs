@@ -225,6 +225,7 @@ mod tests {
             verification_runs: 80,
             tuned: 30,
             cached: 2,
+            inconclusive: 0,
             skipped: 1,
             failed: failed.iter().map(|f| f.to_string()).collect(),
         }

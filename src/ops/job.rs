@@ -19,11 +19,12 @@ use rayon::prelude::*;
 use crate::error::{Error, ErrorKind, Result};
 use crate::ops::problem::{Locality, Problem, Shape, Tolerance, Variant};
 use crate::ops::registry;
+use crate::ops::yardstick;
 #[cfg(feature = "gpu")]
 use crate::runtime::{DeviceArray, Layout};
 use crate::runtime::{Target, cpu};
 use crate::signal::{Dtype, Signal, Source, View, ViewMut};
-use crate::tune::{self, Tunable};
+use crate::tune::{self, DeviceFacts, Tunable, Work};
 
 /// What the input of a job is made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -302,7 +303,7 @@ impl Tunable for Job<'_> {
 
     fn driver(&self) -> &str {
         match &self.target {
-            Target::Cpu => env!("CARGO_PKG_RUST_VERSION"),
+            Target::Cpu => yardstick::CPU_DRIVER,
             #[cfg(feature = "gpu")]
             Target::Gpu(gpu) => &gpu.facts().driver,
         }
@@ -310,6 +311,26 @@ impl Tunable for Job<'_> {
 
     fn variants(&self) -> &[String] {
         &self.names
+    }
+
+    fn prepare(&self) -> Result<()> {
+        self.timed().map(|_| ())
+    }
+
+    fn work(&self) -> Work {
+        let Shape { channels, samples } = self.timed_shape;
+        let bytes = registry::entry(self.problem.operation())
+            .map_or(0, |e| (e.ideal_bytes)(self.problem, self.input.dtype, self.timed_shape));
+        Work { channels: channels as u64, samples: samples as u64, bytes }
+    }
+
+    fn end_to_end(&self, index: usize) -> Result<Option<f64>> {
+        let (variant, t) = (self.variant(index)?, self.timed()?);
+        yardstick::end_to_end(self.problem, variant, &self.target, t.x.source()).map(Some)
+    }
+
+    fn facts(&self) -> DeviceFacts {
+        yardstick::facts(&self.target)
     }
 
     fn verify(&self, index: usize) -> Result<()> {

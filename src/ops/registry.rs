@@ -38,7 +38,7 @@ pub struct Entry {
     /// Problems that stand for all uses.
     pub representatives: fn() -> Result<Vec<Representative>>,
     /// Bytes an ideal implementation moves: inputs read once, outputs written once.
-    pub ideal_bytes: fn(&Representative, Shape) -> u64,
+    pub ideal_bytes: fn(&dyn Problem, Dtype, Shape) -> u64,
 }
 
 /// What all CPU kernels are made of.
@@ -94,9 +94,9 @@ impl Entry {
 }
 
 /// Reads the input once and writes the output once.
-pub(crate) fn once_each(r: &Representative, shape: Shape) -> u64 {
-    let out = r.problem.output(shape);
-    (shape.channels * shape.samples * r.dtype.size() + out.channels * out.samples * 4) as u64
+pub(crate) fn once_each(problem: &dyn Problem, dtype: Dtype, shape: Shape) -> u64 {
+    let out = problem.output(shape);
+    (shape.channels * shape.samples * dtype.size() + out.channels * out.samples * 4) as u64
 }
 
 /// All operations.

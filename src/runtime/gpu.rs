@@ -49,6 +49,8 @@ pub struct Facts {
     pub key: String,
     /// Canonical runtime name: `wgpu`, `cuda`, `hip`.
     pub runtime: &'static str,
+    /// Who made it, as its interface names him (a PCI number); empty = unknown.
+    pub vendor: String,
     /// Marketing name.
     pub name: String,
     /// Driver and version.

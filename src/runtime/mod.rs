@@ -21,7 +21,9 @@ pub(crate) mod testing;
 #[cfg(feature = "wgpu")]
 pub mod wgpu;
 
-pub use crate::facade::{autotune, autotune_with};
+pub use crate::facade::{
+    Basis, Estimate, Recommendation, autotune, autotune_with, explain, import_tuning, recommend, tuning_results,
+};
 #[cfg(feature = "gpu")]
 pub use array::{DeviceArray, Layout, Segment};
 #[cfg(feature = "gpu")]

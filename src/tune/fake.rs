@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use super::{Clock, Tunable};
+use super::{Clock, DeviceFacts, Tunable, Work};
 use crate::error::{Error, ErrorKind, Result};
 
 /// A clock that moves only when told to.
@@ -44,6 +44,15 @@ pub(crate) struct Fake {
     pub verified: AtomicUsize,
     pub timed: Mutex<Vec<usize>>,
     pub clock: FakeClock,
+    /// What `facts` says, if it is more than the key and the driver.
+    pub facts: Option<DeviceFacts>,
+    /// Rounding class of each variant; empty = each its own.
+    pub roundings: Vec<&'static str>,
+    pub work: Work,
+    /// Seconds that making the problem takes.
+    pub setup: f64,
+    /// What a run with transfers takes.
+    pub end_to_end: Option<f64>,
     script: Script,
 }
 
@@ -69,6 +78,11 @@ impl Fake {
             verified: AtomicUsize::new(0),
             timed: Mutex::new(vec![0; variants]),
             clock: FakeClock::default(),
+            facts: None,
+            roundings: Vec::new(),
+            work: Work { channels: 128, samples: 32768, bytes: 1 << 25 },
+            setup: 0.0,
+            end_to_end: None,
             script: Box::new(script),
         }
     }
@@ -105,6 +119,22 @@ impl Tunable for Fake {
     }
     fn variants(&self) -> &[String] {
         &self.names
+    }
+    fn rounding(&self, variant: usize) -> &str {
+        self.roundings.get(variant).copied().unwrap_or(&self.names[variant])
+    }
+    fn prepare(&self) -> Result<()> {
+        self.clock.advance(self.setup);
+        Ok(())
+    }
+    fn work(&self) -> Work {
+        self.work
+    }
+    fn end_to_end(&self, _: usize) -> Result<Option<f64>> {
+        Ok(self.end_to_end)
+    }
+    fn facts(&self) -> DeviceFacts {
+        self.facts.clone().unwrap_or_else(|| DeviceFacts::bare(&self.device, &self.driver))
     }
     fn verify(&self, variant: usize) -> Result<()> {
         self.verified.fetch_add(1, Ordering::Relaxed);

@@ -10,11 +10,16 @@
 
 pub mod cache;
 mod class;
+mod estimate;
+mod exchange;
+mod explain;
 #[cfg(test)]
 mod fake;
 mod grid;
 mod measure;
 mod policy;
+mod resolve;
+mod shipped;
 mod slot;
 pub mod statistics;
 mod sweep;
@@ -24,7 +29,11 @@ mod tuner;
 
 use std::sync::LazyLock;
 
+pub use cache::{Candidate, DeviceFacts, DeviceResults, Entry, Location, Outcome, Rejection, Work};
 pub use class::{class_name, size_class};
+pub use estimate::Basis;
+pub use exchange::{Collection, ImportSummary};
+pub use explain::Explanation;
 pub use grid::Grid;
 pub use measure::{Clock, HostClock, benchmark_launches, verification_runs};
 pub use policy::{POLICY_VARIABLE, Policy};
@@ -51,9 +60,27 @@ pub trait Tunable {
     fn verify(&self, variant: usize) -> Result<()>;
     /// Seconds that `repeats` runs of one variant take at the timed problem.
     fn time(&self, variant: usize, repeats: u32) -> Result<f64>;
-    /// Facts about the device for whoever reads the cache (name, memory, ...), stored beside its entries.
-    fn device_facts(&self) -> Vec<(&'static str, String)> {
-        Vec::new()
+    /// How a variant rounds: two variants with the same name here give the same bits on every input. Default: each its
+    /// own.
+    fn rounding(&self, variant: usize) -> &str {
+        self.variants().get(variant).map_or("", String::as_str)
+    }
+    /// Makes what timing needs, so that the first [`Tunable::time`] does not have to.
+    fn prepare(&self) -> Result<()> {
+        Ok(())
+    }
+    /// The problem that is timed.
+    fn work(&self) -> Work {
+        Work::default()
+    }
+    /// Seconds of one run of a variant with the transfers from and to the host; `None` = not to be had.
+    fn end_to_end(&self, variant: usize) -> Result<Option<f64>> {
+        let _ = variant;
+        Ok(None)
+    }
+    /// What is stored of the device beside its entries.
+    fn facts(&self) -> DeviceFacts {
+        DeviceFacts::bare(self.device(), self.driver())
     }
 }
 

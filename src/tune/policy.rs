@@ -20,11 +20,14 @@ pub enum Policy {
     Off,
     /// Tune each class again at its first meeting in this process, whatever is stored.
     Force,
+    /// Like [`Policy::OnMiss`], but only variants that round identically to the built-in default may be chosen: the same
+    /// bits come in every run, tuned or not.
+    Pinned,
 }
 
 impl Policy {
     /// Every legal value of the variable.
-    pub const NAMES: [&'static str; 4] = ["on-miss", "cached", "off", "force"];
+    pub const NAMES: [&'static str; 5] = ["on-miss", "cached", "off", "force", "pinned"];
 
     /// Reads `DSPK_AUTOTUNE`; unset or empty means [`Policy::OnMiss`]. Case and surrounding blanks do not matter.
     ///
@@ -48,6 +51,7 @@ impl Policy {
             Policy::Cached => Self::NAMES[1],
             Policy::Off => Self::NAMES[2],
             Policy::Force => Self::NAMES[3],
+            Policy::Pinned => Self::NAMES[4],
         }
     }
 }
@@ -60,7 +64,7 @@ impl FromStr for Policy {
         if name.is_empty() {
             return Ok(Policy::default());
         }
-        [Policy::OnMiss, Policy::Cached, Policy::Off, Policy::Force]
+        [Policy::OnMiss, Policy::Cached, Policy::Off, Policy::Force, Policy::Pinned]
             .into_iter()
             .find(|policy| policy.name().eq_ignore_ascii_case(name))
             .ok_or_else(|| unknown(value))
@@ -92,7 +96,7 @@ mod tests {
         let error = "always".parse::<Policy>().unwrap_err();
         assert_eq!(error.kind(), ErrorKind::InvalidArgument);
         let text = error.to_string();
-        assert!(text.contains("\"always\"") && text.contains("on-miss, cached, off, force"), "{text}");
+        assert!(text.contains("\"always\"") && text.contains("on-miss, cached, off, force, pinned"), "{text}");
     }
 
     #[cfg(unix)]

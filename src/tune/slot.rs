@@ -17,13 +17,15 @@ pub(super) struct State {
     pub winner: Option<String>,
     /// Variants that must not be used.
     pub failed: Vec<String>,
-    /// `merit` is that of another class.
-    pub borrowed: bool,
+    /// Where `merit` comes from, if it is that of another class or device.
+    pub borrowed: Option<Origin>,
     /// The deviation from `winner` has been warned about.
     pub warned: bool,
     /// Wall seconds of the measurement if they were too few to try every variant, 0 if it was made under another driver:
     /// a larger budget measures again.
     pub incomplete_within: Option<f64>,
+    /// Channels times samples of the problem that was timed; 0 = not known.
+    pub timed_values: u64,
     /// The entry's place is blocked: do not store.
     pub blocked: bool,
     /// Measured under [`Policy::Force`] in this process.
@@ -45,21 +47,24 @@ pub(super) enum Stage {
 }
 
 impl State {
-    /// The best usable variant.
-    pub fn pick(&self, names: &[String]) -> Option<usize> {
-        let usable = |name: &&String| !self.failed.contains(name);
+    /// The best usable variant; under [`Policy::Pinned`] the best that rounds like the first usable one.
+    pub fn pick(&self, tunable: &dyn Tunable, policy: Policy) -> Option<usize> {
+        let names = tunable.variants();
+        let usable = |index: &usize| !self.failed.contains(&names[*index]);
+        let first = (0..names.len()).find(usable)?;
+        let allowed = |index: &usize| policy != Policy::Pinned || tunable.rounding(*index) == tunable.rounding(first);
         let legal = |name: &String| names.iter().position(|other| other == name);
-        self.merit.iter().filter(usable).find_map(legal).or_else(|| names.iter().position(|name| usable(&name)))
+        Some(self.merit.iter().filter_map(legal).find(|index| usable(index) && allowed(index)).unwrap_or(first))
     }
 
-    pub fn choice(&self, names: &[String]) -> Choice {
-        let origin = match self.stage {
-            Stage::Settled => Origin::Tuned,
-            Stage::Waiting(_) => Origin::Busy,
-            _ if self.borrowed => Origin::Nearest,
+    pub fn choice(&self, tunable: &dyn Tunable, policy: Policy) -> Choice {
+        let origin = match (self.stage, self.borrowed) {
+            (Stage::Settled, _) => Origin::Tuned,
+            (Stage::Waiting(_), _) => Origin::Busy,
+            (_, Some(origin)) => origin,
             _ => Origin::Default,
         };
-        Choice { variant: self.pick(names).unwrap_or(0), origin }
+        Choice { variant: self.pick(tunable, policy).unwrap_or(0), origin }
     }
 
     pub fn answers(&self, policy: Policy, clock: &dyn Clock) -> bool {
@@ -106,7 +111,7 @@ impl Slot {
         (!self.busy.swap(true, Ordering::Acquire)).then(|| Claim(&self.busy))
     }
 
-    pub fn meanwhile(&self, tunable: &dyn Tunable) -> Choice {
-        Choice { origin: Origin::Busy, ..self.read().choice(tunable.variants()) }
+    pub fn meanwhile(&self, tunable: &dyn Tunable, policy: Policy) -> Choice {
+        Choice { origin: Origin::Busy, ..self.read().choice(tunable, policy) }
     }
 }

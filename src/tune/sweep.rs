@@ -89,6 +89,8 @@ pub struct RuntimeSummary {
     pub tuned: usize,
     /// Classes that were settled already.
     pub cached: usize,
+    /// Classes for which the time of one class was not enough to find evidence: the default stays.
+    pub inconclusive: usize,
     /// Classes that did not fit the budget; they are tuned when first met.
     pub skipped: usize,
     /// What failed, one line each.
@@ -145,6 +147,7 @@ pub fn sweep<'a>(
             verification_runs: 0,
             tuned: 0,
             cached: 0,
+            inconclusive: 0,
             skipped: 0,
             failed: Vec::new(),
         },
@@ -208,7 +211,8 @@ impl Run<'_> {
             match result {
                 Ok(Tuning::Tuned) => self.summary.tuned += 1,
                 Ok(Tuning::Cached) => self.summary.cached += 1,
-                Ok(Tuning::Abandoned(_) | Tuning::Busy) => self.summary.skipped += 1,
+                Ok(Tuning::Inconclusive(_)) if remaining >= CLASS_BUDGET => self.summary.inconclusive += 1,
+                Ok(Tuning::Inconclusive(_) | Tuning::Abandoned(_) | Tuning::Busy) => self.summary.skipped += 1,
                 Err(error) if error.kind() == ErrorKind::Unsupported => {}
                 Err(error) => self.summary.failed.push(format!("{operation} {} x {}: {error}", size.0, size.1)),
             }

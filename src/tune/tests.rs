@@ -248,19 +248,102 @@ fn a_wrong_candidate_however_fast_never_wins() {
 }
 
 #[test]
-fn an_abandoned_class_is_not_stored_and_not_tried_again_here() {
+fn what_a_first_meeting_has_no_time_for_is_stored_as_the_default_kept_until_there_is_more() {
     let folder = tempfile::tempdir().unwrap();
     let fake = Fake::new(&[0.5, 0.1]);
+    let tuner = process(folder.path(), &fake);
+    let kept = Choice { variant: 0, origin: Origin::Tuned };
+    assert_eq!(tuner.choose(&fake, Policy::OnMiss), kept);
+    let samples = fake.samples();
+    assert_eq!(tuner.choose(&fake, Policy::OnMiss), kept);
+    assert_eq!(fake.samples(), samples);
+    let text = fs::read_to_string(entry_path(folder.path(), &fake)).unwrap();
+    assert!(text.contains("\"inconclusive\"") && text.contains("too long"), "{text}");
+    let again = Fake::new(&[0.5, 0.1]);
+    let other = process(folder.path(), &again);
+    assert_eq!(other.choose(&again, Policy::OnMiss), kept);
+    assert_eq!(again.samples(), 0);
+    // With more time it is settled; with less it is not tried.
+    let effort = |seconds| Effort { budget: Duration::from_secs(seconds), wait: Duration::ZERO, force: false };
+    assert_eq!(other.tune(&again, effort(1), &mut || ()).unwrap(), Tuning::Cached);
+    assert_eq!(other.tune(&again, effort(40), &mut || ()).unwrap(), Tuning::Tuned);
+    assert_eq!(other.choose(&again, Policy::OnMiss).variant, 1);
+}
+
+#[test]
+fn a_device_that_goes_away_settles_nothing_and_is_not_asked_again_here() {
+    let folder = tempfile::tempdir().unwrap();
+    let fake = Fake::scripted(2, |_, _, _| Err(Error::new(ErrorKind::DeviceLost, "gone")));
     let tuner = process(folder.path(), &fake);
     assert_eq!(tuner.choose(&fake, Policy::OnMiss), DEFAULT);
     let samples = fake.samples();
     assert_eq!(tuner.choose(&fake, Policy::OnMiss), DEFAULT);
     assert_eq!(fake.samples(), samples);
     assert!(!entry_path(folder.path(), &fake).exists());
-    // With more time it is settled.
-    let effort = Effort { budget: Duration::from_secs(30), wait: Duration::ZERO, force: false };
-    assert_eq!(tuner.tune(&fake, effort, &mut || ()).unwrap(), Tuning::Tuned);
-    assert_eq!(tuner.choose(&fake, Policy::OnMiss).variant, 1);
+}
+
+#[test]
+fn pinned_keeps_to_variants_that_round_like_the_default() {
+    let folder = tempfile::tempdir().unwrap();
+    let fake = || {
+        let mut fake = Fake::new(&[1e-4, 0.8e-4, 0.5e-4, 0.9e-4]);
+        fake.roundings = vec!["exact", "exact", "fused", "exact"];
+        fake
+    };
+    let first = fake();
+    let tuner = process(folder.path(), &first);
+    let pinned = Choice { variant: 1, origin: Origin::Tuned };
+    assert_eq!(tuner.choose(&first, Policy::Pinned), pinned);
+    assert_eq!(tuner.choose(&first, Policy::OnMiss), TUNED_2);
+    // Another process: the same choice, unmeasured; and after a failure the next that rounds alike.
+    let second = fake();
+    let tuner = process(folder.path(), &second);
+    assert_eq!(tuner.choose(&second, Policy::Pinned), pinned);
+    assert_eq!(tuner.report_failure(&second, 1, &kernel_error("no"), Policy::Pinned), Some(3));
+    assert_eq!(second.samples(), 0);
+    // A default that fails hands over to its own kind first.
+    assert_eq!(tuner.report_failure(&second, 3, &kernel_error("no"), Policy::Pinned), Some(0));
+    assert_eq!(tuner.report_failure(&second, 0, &kernel_error("no"), Policy::Pinned), Some(2));
+    assert_eq!(tuner.report_failure(&second, 2, &kernel_error("no"), Policy::Pinned), None);
+}
+
+#[test]
+fn what_was_timed_on_less_than_asked_is_measured_again_ahead_of_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let first = fast();
+    process(folder.path(), &first).choose(&first, Policy::OnMiss);
+    let mut whole = fast();
+    whole.work.samples *= 2;
+    let tuner = process(folder.path(), &whole);
+    assert_eq!(tuner.choose(&whole, Policy::OnMiss), TUNED_2);
+    assert_eq!(whole.samples(), 0);
+    let effort = Effort { budget: Duration::from_secs(5), wait: Duration::ZERO, force: false };
+    assert_eq!(tuner.tune(&whole, effort, &mut || ()).unwrap(), Tuning::Tuned);
+    assert_eq!(tuner.tune(&whole, effort, &mut || ()).unwrap(), Tuning::Cached);
+}
+
+#[test]
+fn a_near_class_tells_which_variants_would_take_too_long() {
+    let folder = tempfile::tempdir().unwrap();
+    let slow = |class: &str, samples: u64| {
+        let scale = samples as f64 / 1000.0;
+        let mut fake = Fake::new(&[1e-3 * scale, 0.1 * scale, 0.5e-3 * scale]).class(class);
+        (fake.work.channels, fake.work.samples, fake.setup) = (1, samples, 1e-3 * scale);
+        fake
+    };
+    let small = slow("p--c0-s10", 1000);
+    process(folder.path(), &small).choose(&small, Policy::OnMiss);
+    // One run of v1 would take three times the budget: it is not even started.
+    let large = slow("p--c0-s14", 30_000);
+    let tuner = process(folder.path(), &large);
+    assert_eq!(tuner.choose(&large, Policy::OnMiss).variant, 2);
+    assert_eq!(large.timed.lock().unwrap()[1], 0);
+    assert!(large.clock.now() < Duration::from_millis(1100), "{:?}", large.clock.now());
+    // Nor is a problem made that would take longer than there is.
+    let huge = slow("p--c0-s17", 130_000);
+    let tuner = process(folder.path(), &huge);
+    tuner.choose(&huge, Policy::OnMiss);
+    assert!(huge.clock.now() < Duration::from_millis(10), "{:?}", huge.clock.now());
 }
 
 #[test]

@@ -10,14 +10,12 @@ use std::time::Duration;
 
 use xxhash_rust::xxh3::Xxh3Default;
 
-use super::cache::{self, Candidate, Entry, Exclusion, Found, Location, Outcome, Rejection, Store, Turn};
-use super::measure::{Clock, HostClock, Measurement, Verdict, measure, verify};
+use super::cache::{Exclusion, Location, Store, Turn};
+use super::measure::{Clock, HostClock, Verdict};
 use super::slot::{Slot, Stage};
 use super::{Policy, Tunable};
 use crate::error::{Error, ErrorKind, Result};
 
-/// How long a call goes on with the default before it looks again whether a busy device is free.
-const RETRY: Duration = Duration::from_secs(1);
 /// How often a waiting `autotune` looks.
 const POLL: Duration = Duration::from_millis(20);
 
@@ -29,7 +27,7 @@ pub struct Settings {
     /// Whether a file lock keeps two processes from timing on one device at once. Default: yes; where the file system has
     /// no locks the tuner goes on without.
     pub locking: bool,
-    /// Wall time that a first meeting may take. Default: 1 second.
+    /// Wall time that a first meeting may take, beside the one step it is in when time is up. Default: 1 second.
     pub on_miss: Duration,
 }
 
@@ -40,14 +38,17 @@ impl Default for Settings {
 }
 
 /// Where a choice comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Origin {
     /// The built-in default: nothing is known, or nothing may be looked up.
     Default,
     /// Measured on this device at this class, now or earlier.
     Tuned,
-    /// Taken from the nearest class.
+    /// Taken from the nearest class measured on this device.
     Nearest,
+    /// Taken from results shipped with dspk for this device, its architecture or its vendor; verified here.
+    Shipped,
     /// The default, while another thread or process is tuning.
     Busy,
 }
@@ -79,7 +80,9 @@ pub enum Tuning {
     Cached,
     /// It was measured and settled.
     Tuned,
-    /// It could not be settled within the budget, for this reason; nothing was stored.
+    /// It could not be settled within the budget, for this reason: the default stays until a larger one.
+    Inconclusive(String),
+    /// Something that says nothing about the variants got in the way; nothing was stored.
     Abandoned(String),
     /// The device was being tuned by another until the wait ended.
     Busy,
@@ -87,9 +90,9 @@ pub enum Tuning {
 
 /// Chooses, measures and remembers. One is shared by the process ([`super::shared`]); others can stand beside it.
 pub struct Tuner {
-    settings: Settings,
-    clock: Box<dyn Clock>,
-    store: Store,
+    pub(super) settings: Settings,
+    pub(super) clock: Box<dyn Clock>,
+    pub(super) store: Store,
     slots: RwLock<HashMap<u128, Arc<Slot>>>,
     exclusion: Exclusion,
     any_failed: AtomicBool,
@@ -131,18 +134,18 @@ impl Tuner {
             if !self.any_failed.load(Ordering::Relaxed) {
                 return default;
             }
-            let first = self.slot(tunable).read().failed.clone();
-            let variant = tunable.variants().iter().position(|name| !first.contains(name)).unwrap_or(0);
+            let failed = self.slot(tunable).read().failed.clone();
+            let variant = tunable.variants().iter().position(|name| !failed.contains(name)).unwrap_or(0);
             return Choice { variant, ..default };
         }
         let slot = self.slot(tunable);
         if let Some(choice) = self.answer(&slot, tunable, policy) {
             return choice;
         }
-        let Some(claim) = slot.claim() else { return slot.meanwhile(tunable) };
+        let Some(claim) = slot.claim() else { return slot.meanwhile(tunable, policy) };
         self.resolve(&slot, tunable, policy);
         drop(claim);
-        self.answer(&slot, tunable, policy).unwrap_or_else(|| slot.meanwhile(tunable))
+        self.answer(&slot, tunable, policy).unwrap_or_else(|| slot.meanwhile(tunable, policy))
     }
 
     /// Notes that `variant` failed with `error` when it was run for real, and gives the next variant to try; `None` if
@@ -178,10 +181,12 @@ impl Tuner {
                 tunable.device()
             );
             if policy != Policy::Off && !blocked && error.kind() == ErrorKind::Kernel {
-                self.store.reject(tunable, name, format!("in use: {error}"));
+                self.store.reject(tunable, name, &format!("in use: {error}"));
             }
         }
-        slot.read().pick(names)
+        let state = slot.read();
+        let next = state.pick(tunable, policy)?;
+        (!state.failed.contains(&names[next])).then_some(next)
     }
 
     /// Settles a class now, ahead of use. `waiting` is called now and then while another holds the device.
@@ -189,7 +194,7 @@ impl Tuner {
     /// # Errors
     /// [`ErrorKind::Kernel`] if no variant is right and runs.
     pub fn tune(&self, tunable: &dyn Tunable, effort: Effort, waiting: &mut dyn FnMut()) -> Result<Tuning> {
-        if tunable.variants().len() < 2 {
+        if tunable.variants().is_empty() {
             return Ok(Tuning::Cached);
         }
         let slot = self.slot(tunable);
@@ -206,6 +211,7 @@ impl Tuner {
         }
         match self.measure(&slot, tunable, effort.budget, effort.force) {
             Verdict::Settled { .. } => Ok(Tuning::Tuned),
+            Verdict::Inconclusive(reason) => Ok(Tuning::Inconclusive(reason)),
             Verdict::Abandoned(reason) => Ok(Tuning::Abandoned(reason)),
             Verdict::Failed(reason) => {
                 let what = format!("{} {} on {}", tunable.operation(), tunable.class(), tunable.device());
@@ -238,7 +244,9 @@ impl Tuner {
             self.look_up(slot, tunable);
         }
         let state = slot.read();
-        state.stage == Stage::Settled && state.incomplete_within.is_none_or(|tried| tried >= budget.as_secs_f64())
+        state.stage == Stage::Settled
+            && state.incomplete_within.is_none_or(|tried| tried >= budget.as_secs_f64())
+            && (state.timed_values == 0 || state.timed_values >= tunable.work().values())
     }
 
     /// The answer of a slot that has one.
@@ -248,8 +256,8 @@ impl Tuner {
             return None;
         }
         let names = tunable.variants();
-        let choice = state.choice(names);
-        if state.deviates(names.get(choice.variant)) {
+        let choice = state.choice(tunable, policy);
+        if policy != Policy::Pinned && state.deviates(names.get(choice.variant)) {
             drop(state);
             self.warn(slot, tunable, choice);
         }
@@ -272,7 +280,7 @@ impl Tuner {
         );
     }
 
-    fn slot(&self, tunable: &dyn Tunable) -> Arc<Slot> {
+    pub(super) fn slot(&self, tunable: &dyn Tunable) -> Arc<Slot> {
         let key = key(tunable);
         if let Some(slot) = self.slots.read().unwrap_or_else(PoisonError::into_inner).get(&key) {
             return slot.clone();
@@ -280,149 +288,9 @@ impl Tuner {
         self.slots.write().unwrap_or_else(PoisonError::into_inner).entry(key).or_default().clone()
     }
 
-    fn take(&self, device: &str) -> Option<Turn<'_>> {
+    pub(super) fn take(&self, device: &str) -> Option<Turn<'_>> {
         let path = if self.settings.locking { self.store.lock_path(device) } else { None };
         self.exclusion.try_take(device, path.as_deref())
-    }
-
-    /// From a first meeting to whatever the policy allows; the caller holds the slot's claim.
-    fn resolve(&self, slot: &Slot, tunable: &dyn Tunable, policy: Policy) {
-        let answered = || slot.read().answers(policy, &*self.clock);
-        if answered() {
-            return;
-        }
-        if policy != Policy::Force && matches!(slot.read().stage, Stage::New | Stage::Waiting(_)) {
-            self.look_up(slot, tunable);
-        }
-        if policy == Policy::Cached && slot.read().stage == Stage::Absent {
-            self.borrow_nearest(slot, tunable);
-        }
-        if answered() {
-            return;
-        }
-        let Some(_turn) = self.take(tunable.device()) else {
-            slot.write().stage = Stage::Waiting(self.clock.now().saturating_add(RETRY));
-            return;
-        };
-        // Whoever had the device until just now may have settled this very class.
-        if policy != Policy::Force {
-            self.look_up(slot, tunable);
-        }
-        if !answered() {
-            self.measure(slot, tunable, self.settings.on_miss, policy == Policy::Force);
-        }
-    }
-
-    /// Reads the store into the slot.
-    fn look_up(&self, slot: &Slot, tunable: &dyn Tunable) {
-        if slot.read().blocked {
-            return;
-        }
-        match self.store.load(tunable) {
-            Found::Entry(entry) => self.adopt(slot, tunable, &entry),
-            Found::Nothing => slot.write().stage = Stage::Absent,
-            Found::Blocked => {
-                let mut state = slot.write();
-                (state.stage, state.blocked) = (Stage::Absent, true);
-            }
-        }
-    }
-
-    /// Takes a stored entry over. Under another driver each variant is verified before it counts.
-    fn adopt(&self, slot: &Slot, tunable: &dyn Tunable, entry: &Entry) {
-        let names = tunable.variants();
-        let mut failed: Vec<String> = entry.rejected.iter().map(|r| r.variant.clone()).collect();
-        let mut merit = entry.merit();
-        let stale = entry.driver != tunable.driver() || entry.driver.trim().eq_ignore_ascii_case("unknown");
-        if stale {
-            let right = |name: &String| {
-                names.iter().position(|other| other == name).is_none_or(|variant| verify(tunable, variant).is_ok())
-            };
-            while let Some(first) = merit.first() {
-                if right(first) {
-                    break;
-                }
-                failed.push(merit.remove(0));
-            }
-            log::info!(
-                "{} {} was tuned under another driver: used after verification, autotune measures it again",
-                tunable.operation(),
-                tunable.class()
-            );
-        }
-        if !merit.iter().any(|name| names.contains(name)) {
-            merit.extend(self.store.nearest(tunable));
-        }
-        let mut state = slot.write();
-        failed.retain(|name| !state.failed.contains(name));
-        state.failed.extend(failed);
-        state.winner = Some(entry.winner.clone());
-        state.merit = merit;
-        state.borrowed = false;
-        state.incomplete_within = if stale { Some(0.0) } else { entry.incomplete_within() };
-        state.stage = Stage::Settled;
-    }
-
-    fn borrow_nearest(&self, slot: &Slot, tunable: &dyn Tunable) {
-        let merit = self.store.nearest(tunable);
-        let mut state = slot.write();
-        state.borrowed = !merit.is_empty();
-        state.merit = merit;
-    }
-
-    /// Measures, remembers and stores.
-    fn measure(&self, slot: &Slot, tunable: &dyn Tunable, budget: Duration, force: bool) -> Verdict {
-        let start = self.clock.now();
-        let measured = measure(tunable, &*self.clock, budget);
-        let took = self.clock.now().saturating_sub(start);
-        let names = tunable.variants();
-        let name = |variant: usize| names.get(variant).cloned().unwrap_or_default();
-        let (operation, class, device) = (tunable.operation(), tunable.class(), tunable.device());
-        let mut state = slot.write();
-        if force {
-            (state.failed, state.forced) = (Vec::new(), true);
-        }
-        let used_up: Vec<String> = state.failed.clone();
-        for (variant, _) in &measured.rejected {
-            let name = name(*variant);
-            if !state.failed.contains(&name) {
-                state.failed.push(name);
-            }
-        }
-        match &measured.verdict {
-            Verdict::Settled { variant, won } => {
-                let mut entry = entry_of(tunable, &measured, *variant, *won, budget);
-                used_up.iter().for_each(|failed| entry.reject(failed, "in use".into()));
-                state.merit = entry.merit();
-                state.winner = Some(entry.winner.clone());
-                (state.borrowed, state.warned) = (false, false);
-                state.incomplete_within = entry.incomplete_within();
-                state.stage = Stage::Settled;
-                let blocked = state.blocked;
-                drop(state);
-                if !blocked {
-                    self.store.save(tunable, &entry);
-                }
-                let ratio = measured.timed.iter().find(|t| t.variant == *variant).map_or(1.0, |t| t.ratio.median);
-                log::info!(
-                    "tuned {operation} {class} on {device}: {} of {} variants, {:.2} of the default's time, in {took:.2?}",
-                    entry.winner,
-                    names.len(),
-                    ratio
-                );
-            }
-            Verdict::Abandoned(reason) => {
-                if state.stage != Stage::Settled {
-                    state.stage = Stage::Abandoned;
-                }
-                log::info!("tuning {operation} {class} on {device} was abandoned after {took:.2?}: {reason}");
-            }
-            Verdict::Failed(reason) => {
-                state.stage = Stage::Abandoned;
-                log::warn!("tuning {operation} {class} on {device}: {reason}");
-            }
-        }
-        measured.verdict
     }
 }
 
@@ -440,38 +308,4 @@ fn key(tunable: &dyn Tunable) -> u128 {
     }
     hash.update(&tunable.identity().to_le_bytes());
     hash.digest128()
-}
-
-fn entry_of(tunable: &dyn Tunable, measured: &Measurement, winner: usize, won: bool, budget: Duration) -> Entry {
-    let names = tunable.variants();
-    let name = |variant: usize| names.get(variant).cloned().unwrap_or_default();
-    Entry {
-        schema: cache::SCHEMA,
-        device: tunable.device().to_string(),
-        operation: tunable.operation().to_string(),
-        class: tunable.class().to_string(),
-        identity: cache::identity_text(tunable.identity()),
-        driver: tunable.driver().to_string(),
-        outcome: if won { Outcome::Won } else { Outcome::DefaultKept },
-        winner: name(winner),
-        rounds: measured.rounds,
-        date: cache::date_now(),
-        candidates: measured
-            .timed
-            .iter()
-            .map(|timed| Candidate {
-                variant: name(timed.variant),
-                seconds: timed.seconds,
-                spread: timed.ratio.noise,
-                ratio: timed.ratio.median,
-            })
-            .collect(),
-        rejected: measured
-            .rejected
-            .iter()
-            .map(|(variant, reason)| Rejection { variant: name(*variant), reason: reason.clone() })
-            .collect(),
-        budget: budget.as_secs_f64(),
-        untried: measured.untried.iter().map(|&variant| name(variant)).collect(),
-    }
 }

@@ -91,6 +91,7 @@ impl NullGpu {
         NullGpu::with_facts(Facts {
             key: "null".into(),
             runtime: "null",
+            vendor: String::new(),
             name: "scripted device".into(),
             driver: "1".into(),
             class: DeviceClass::Discrete,

@@ -111,6 +111,7 @@ impl Machine for Script {
         let facts = Facts {
             key: format!("{}-{count}", device.device),
             runtime: "wgpu",
+            vendor: String::new(),
             name: device.name.clone(),
             driver: String::new(),
             class: DeviceClass::Other,

@@ -107,6 +107,7 @@ fn facts(summary: &AdapterSummary, checked: bool, overrides: Overrides) -> Facts
     Facts {
         key: key(summary, checked, threads),
         runtime: "wgpu",
+        vendor: if summary.vendor_id == 0 { String::new() } else { format!("{:04x}", summary.vendor_id) },
         name: summary.name.clone(),
         driver: format!("{} {}", summary.driver, summary.driver_info).trim().to_string(),
         class: summary.class,

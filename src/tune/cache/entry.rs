@@ -11,15 +11,17 @@ pub(crate) const SCHEMA: u32 = 1;
 
 /// Bounds on what is believed.
 const MAX_TEXT: usize = 4096;
+const MAX_REASON: usize = 1024;
 const MAX_VARIANTS: usize = 4096;
 
 /// One measured candidate.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Candidate {
+pub struct Candidate {
+    /// Its name.
     pub variant: String,
     /// Median seconds of one run.
     pub seconds: f64,
-    /// Spread of the ratios, relative to their median.
+    /// Spread of the ratios, relative to their median, as a standard deviation.
     pub spread: f64,
     /// Median time relative to the default in the same round.
     pub ratio: f64,
@@ -27,37 +29,85 @@ pub(crate) struct Candidate {
 
 /// A candidate that may not be used.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Rejection {
+pub struct Rejection {
+    /// Its name.
     pub variant: String,
+    /// What was wrong with it.
     pub reason: String,
 }
 
+impl Rejection {
+    /// A rejection whose reason is cut to what an entry may hold: a compiler's message can be of any length.
+    pub(crate) fn new(variant: &str, reason: &str) -> Rejection {
+        let mut reason = reason.to_string();
+        if reason.len() > MAX_REASON {
+            let end = (0..=MAX_REASON).rev().find(|&at| reason.is_char_boundary(at)).unwrap_or(0);
+            reason.truncate(end);
+            reason.push_str(" ...");
+        }
+        Rejection { variant: variant.to_string(), reason }
+    }
+}
+
 /// How a measurement ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Outcome {
+pub enum Outcome {
     /// The winner beats the default by more than the noise.
     Won,
     /// Nothing beats the default by more than the noise.
     DefaultKept,
+    /// The budget ended before there was evidence; the default is used.
+    Inconclusive,
 }
 
-/// A stored result.
+/// The problem that was timed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Work {
+    /// Channels of its input.
+    pub channels: u64,
+    /// Samples per channel of its input.
+    pub samples: u64,
+    /// Bytes that an ideal implementation moves.
+    pub bytes: u64,
+}
+
+impl Work {
+    /// Channels times samples.
+    pub fn values(&self) -> u64 {
+        self.channels.saturating_mul(self.samples)
+    }
+}
+
+/// A stored result: the winner of one class on one device by name, and the evidence for it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Entry {
+pub struct Entry {
+    /// Version of this form.
     pub schema: u32,
+    /// Key of the device it was measured on.
     pub device: String,
+    /// Registry name of the operation.
     pub operation: String,
+    /// Parameters, element type and size class.
     pub class: String,
     /// Identity of the recipe, 32 hexadecimal digits.
     pub identity: String,
+    /// Driver it was measured under; empty = there is none.
     pub driver: String,
+    /// How the measurement ended.
     pub outcome: Outcome,
+    /// The variant to use.
     pub winner: String,
+    /// The variant that the others had to beat.
+    #[serde(default)]
+    pub default: String,
+    /// Interleaved rounds.
     pub rounds: u32,
     /// When it was measured, ISO 8601, UTC.
     pub date: String,
+    /// What was timed, by increasing ratio to the default.
     pub candidates: Vec<Candidate>,
+    /// What was wrong or did not run.
     pub rejected: Vec<Rejection>,
     /// Wall seconds the measurement was given.
     #[serde(default)]
@@ -65,6 +115,21 @@ pub(crate) struct Entry {
     /// Variants that did not fit the budget; a larger one measures such an entry again.
     #[serde(default)]
     pub untried: Vec<String>,
+    /// Why it is inconclusive; else empty.
+    #[serde(default)]
+    pub reason: String,
+    /// The problem that was timed.
+    #[serde(default)]
+    pub work: Work,
+    /// Seconds to make the timed problem, once.
+    #[serde(default)]
+    pub setup: f64,
+    /// Seconds of one run of the winner with the transfers from and to the host; 0 = not measured.
+    #[serde(default)]
+    pub end_to_end: f64,
+    /// It was measured by another machine or user with this device: verified here before it is used.
+    #[serde(default)]
+    pub imported: bool,
 }
 
 /// The identity as an entry holds it.
@@ -74,7 +139,7 @@ pub(crate) fn identity_text(identity: u128) -> String {
 
 impl Entry {
     /// Reads and checks; the error says what is wrong.
-    pub fn parse(bytes: &[u8]) -> Result<Entry, String> {
+    pub(crate) fn parse(bytes: &[u8]) -> Result<Entry, String> {
         if bytes.is_empty() {
             return Err("it is empty".into());
         }
@@ -85,16 +150,24 @@ impl Entry {
     }
 
     /// The budget that was too short to try every variant, if it was.
-    pub fn incomplete_within(&self) -> Option<f64> {
-        (!self.untried.is_empty()).then_some(self.budget)
+    pub(crate) fn incomplete_within(&self) -> Option<f64> {
+        (!self.untried.is_empty() || self.outcome == Outcome::Inconclusive).then_some(self.budget)
     }
 
-    fn check(&self) -> Result<(), String> {
+    /// Measured seconds of a variant's run.
+    pub(crate) fn seconds(&self, variant: &str) -> Option<f64> {
+        self.candidates.iter().find(|c| c.variant == variant).map(|c| c.seconds)
+    }
+
+    pub(crate) fn check(&self) -> Result<(), String> {
         if self.schema != SCHEMA {
             return Err(format!("it says schema {}, its folder says {SCHEMA}", self.schema));
         }
-        let texts = [&self.device, &self.operation, &self.class, &self.driver, &self.winner, &self.date];
-        if texts.iter().any(|text| text.len() > MAX_TEXT) {
+        let own = [&self.device, &self.operation, &self.class, &self.driver, &self.winner, &self.default, &self.date];
+        let listed = self.candidates.iter().map(|c| &c.variant).chain(&self.untried);
+        let rejected = self.rejected.iter().flat_map(|r| [&r.variant, &r.reason]);
+        let mut texts = own.into_iter().chain([&self.reason]).chain(listed).chain(rejected);
+        if texts.any(|text| text.len() > MAX_TEXT) {
             return Err("a text in it is too long".into());
         }
         if self.identity.len() != 32 || !self.identity.bytes().all(|b| b.is_ascii_hexdigit()) {
@@ -106,8 +179,10 @@ impl Entry {
         {
             return Err("it lists too many variants".into());
         }
-        if !self.budget.is_finite() || self.budget < 0.0 {
-            return Err("its budget is not a time".into());
+        for (name, time) in [("budget", self.budget), ("setup", self.setup), ("end_to_end", self.end_to_end)] {
+            if !time.is_finite() || time < 0.0 {
+                return Err(format!("its {name} is not a time"));
+            }
         }
         for candidate in &self.candidates {
             let spread = candidate.spread;
@@ -119,7 +194,7 @@ impl Entry {
     }
 
     /// The bytes to store. Every number in an entry is finite, so this is always what [`Entry::parse`] accepts.
-    pub fn to_bytes(&self) -> Result<Vec<u8>, serde_json::Error> {
+    pub(crate) fn to_bytes(&self) -> Result<Vec<u8>, serde_json::Error> {
         let mut bytes = serde_json::to_vec_pretty(self)?;
         bytes.push(b'\n');
         Ok(bytes)
@@ -127,7 +202,7 @@ impl Entry {
 
     /// The variants worth using, best first: the winner, then by measured time. Only variants with evidence count, and
     /// never a rejected one.
-    pub fn merit(&self) -> Vec<String> {
+    pub(crate) fn merit(&self) -> Vec<String> {
         let rejected: HashSet<&str> = self.rejected.iter().map(|r| r.variant.as_str()).collect();
         let mut order: Vec<&Candidate> =
             self.candidates.iter().filter(|c| !rejected.contains(c.variant.as_str())).collect();
@@ -140,10 +215,10 @@ impl Entry {
     }
 
     /// Notes that a variant failed in use; the next best takes its place.
-    pub fn reject(&mut self, variant: &str, reason: String) {
+    pub(crate) fn reject(&mut self, variant: &str, reason: &str) {
         self.candidates.retain(|c| c.variant != variant);
         if self.rejected.iter().all(|r| r.variant != variant) {
-            self.rejected.push(Rejection { variant: variant.to_string(), reason });
+            self.rejected.push(Rejection::new(variant, reason));
         }
         if self.winner == variant
             && let Some(next) = self.merit().into_iter().next()
@@ -192,8 +267,14 @@ mod tests {
             date: iso_date(0),
             candidates: vec![candidate("a", 1.0), candidate("c", 0.7), candidate("b", 0.6), candidate("wrong", 0.1)],
             rejected: vec![Rejection { variant: "wrong".into(), reason: "differs from the reference".into() }],
+            default: "a".into(),
             budget: 1.0,
             untried: vec![],
+            reason: String::new(),
+            work: Work { channels: 128, samples: 32768, bytes: 1 << 25 },
+            setup: 0.01,
+            end_to_end: 2e-4,
+            imported: false,
         }
     }
 
@@ -225,10 +306,11 @@ mod tests {
     #[test]
     fn a_failure_in_use_hands_over_to_the_next() {
         let mut entry = entry();
-        entry.reject("b", "launch failed".into());
+        entry.reject("b", "launch failed");
         assert_eq!(entry.winner, "c");
         assert_eq!(entry.merit(), ["c", "a"]);
-        entry.reject("b", "again".into());
+        entry.reject("b", &"againµ".repeat(5000));
+        Entry::parse(&entry.to_bytes().unwrap()).unwrap();
         assert_eq!(entry.rejected.len(), 2);
     }
 

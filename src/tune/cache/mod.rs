@@ -5,6 +5,7 @@
 //! share the store and none loses what another wrote. Anything that is not a sound entry is damage: it is renamed aside
 //! with one warning and measured again. Where nothing can be written, results stay in memory, with one warning.
 
+mod device;
 mod entry;
 mod lock;
 
@@ -13,7 +14,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
 
-pub(crate) use entry::{Candidate, Entry, Outcome, Rejection, SCHEMA, identity_text, iso_date};
+pub use device::DeviceFacts;
+pub use entry::{Candidate, Entry, Outcome, Rejection, Work};
+pub(crate) use entry::{SCHEMA, identity_text, iso_date};
 pub(crate) use lock::{Exclusion, Turn};
 
 use super::{Tunable, class};
@@ -22,9 +25,20 @@ use crate::disk::{cache_folder, file_name, files};
 
 /// Larger files are not entries.
 const MAX_BYTES: u64 = 1 << 20;
+/// Name of the file with a device's facts.
+const DEVICE_FILE: &str = "device.json";
 
-/// Files of one operation that a search for the nearest class looks at.
+/// Files of one folder that a search looks at.
 const MAX_SCANNED: usize = 1024;
+
+/// All that is stored of one device.
+#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct DeviceResults {
+    /// What it is.
+    pub facts: DeviceFacts,
+    /// Its results, by operation and class.
+    pub entries: Vec<Entry>,
+}
 
 /// Where tuning results are kept.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -81,13 +95,13 @@ impl Store {
         Some(self.root()?.join(file_name(device)))
     }
 
-    fn folder(&self, tunable: &dyn Tunable) -> Option<PathBuf> {
-        Some(self.device_folder(tunable.device())?.join(file_name(tunable.operation())))
+    fn folder(&self, device: &str, operation: &str) -> Option<PathBuf> {
+        Some(self.device_folder(device)?.join(file_name(operation)))
     }
 
     /// The file of an entry.
     pub fn path(&self, tunable: &dyn Tunable) -> Option<PathBuf> {
-        Some(self.folder(tunable)?.join(entry_name(tunable.class())))
+        Some(self.folder(tunable.device(), tunable.operation())?.join(entry_name(tunable.class())))
     }
 
     /// The file to lock while timing on a device.
@@ -118,21 +132,13 @@ impl Store {
         if set_aside(&path, &reason) { Found::Nothing } else { Found::Blocked }
     }
 
-    /// The variants of the nearest stored class with the same recipe, best first; empty if there is none.
-    pub fn nearest(&self, tunable: &dyn Tunable) -> Vec<String> {
+    /// The stored entries of the same operation and recipe whose classes are near, nearest first; without the class's own.
+    pub fn neighbours(&self, tunable: &dyn Tunable) -> Vec<Entry> {
         let identity = identity_text(tunable.identity());
-        let files = self.folder(tunable).and_then(|folder| std::fs::read_dir(folder).ok());
-        files
+        let folder = self.folder(tunable.device(), tunable.operation());
+        let mut near: Vec<(u32, Entry)> = folder
             .into_iter()
-            .flatten()
-            .flatten()
-            .take(MAX_SCANNED)
-            .map(|file| file.path())
-            .filter(|path| path.extension().is_some_and(|ending| ending == "json"))
-            .filter_map(|path| match files::read(&path, MAX_BYTES) {
-                files::Content::Bytes(bytes) => Entry::parse(&bytes).ok(),
-                _ => None,
-            })
+            .flat_map(|folder| entries_in(&folder))
             .filter(|entry| {
                 entry.device == tunable.device()
                     && entry.operation == tunable.operation()
@@ -140,33 +146,33 @@ impl Store {
                     && entry.identity == identity
             })
             .filter_map(|entry| Some((class::distance(&entry.class, tunable.class())?, entry)))
-            .min_by(|a, b| a.0.cmp(&b.0).then_with(|| a.1.class.cmp(&b.1.class)))
-            .map(|(_, entry)| entry.merit())
-            .unwrap_or_default()
+            .collect();
+        near.sort_by(|a, b| a.0.cmp(&b.0).then_with(|| a.1.class.cmp(&b.1.class)));
+        near.into_iter().map(|(_, entry)| entry).collect()
     }
 
     /// Stores an entry; a failure is warned about once per store.
-    pub fn save(&self, tunable: &dyn Tunable, entry: &Entry) {
-        let Some(folder) = self.folder(tunable) else { return };
+    pub fn save(&self, entry: &Entry, facts: &DeviceFacts) {
+        let Some(folder) = self.folder(&entry.device, &entry.operation) else { return };
         files::remove_leftovers(&folder);
         let written = entry
             .to_bytes()
             .map_err(std::io::Error::from)
-            .and_then(|bytes| files::write(&folder, &entry_name(tunable.class()), &bytes));
+            .and_then(|bytes| files::write(&folder, &entry_name(&entry.class), &bytes));
         match written {
-            Ok(()) => self.describe(tunable),
+            Ok(()) => self.describe(facts),
             Err(e) => self.warn_once(&format!("{} cannot be written: {e}", folder.display())),
         }
     }
 
     /// Notes in the stored entry, if there is one of this recipe, that a variant failed in use.
-    pub fn reject(&self, tunable: &dyn Tunable, variant: &str, reason: String) {
+    pub fn reject(&self, tunable: &dyn Tunable, variant: &str, reason: &str) {
         let Some(path) = self.path(tunable) else { return };
         let files::Content::Bytes(bytes) = files::read(&path, MAX_BYTES) else { return };
         let Ok(mut entry) = Entry::parse(&bytes) else { return };
         if belongs(&entry, tunable) && entry.identity == identity_text(tunable.identity()) {
             entry.reject(variant, reason);
-            self.save(tunable, &entry);
+            self.save(&entry, &tunable.facts());
         }
     }
 
@@ -178,24 +184,67 @@ impl Store {
         inner.filter(|item| item.path().is_dir()).for_each(|item| files::remove_leftovers(&item.path()));
     }
 
-    /// Writes the device's facts beside its entries, once per process. They are for people: nothing reads them back.
-    fn describe(&self, tunable: &dyn Tunable) {
-        let device = tunable.device();
-        let mut described = self.described.lock().unwrap_or_else(PoisonError::into_inner);
-        if described.iter().any(|known| known == device) {
-            return;
+    /// What is written of a device.
+    pub fn facts(&self, device: &str) -> Option<DeviceFacts> {
+        let path = self.device_folder(device)?.join(DEVICE_FILE);
+        match files::read(&path, MAX_BYTES) {
+            files::Content::Bytes(bytes) => DeviceFacts::parse(&bytes).ok().filter(|facts| facts.device == device),
+            _ => None,
         }
-        described.push(device.to_string());
-        let facts: serde_json::Map<String, serde_json::Value> =
-            tunable.device_facts().into_iter().map(|(name, value)| (name.to_string(), value.into())).collect();
-        let text = serde_json::json!({
-            "schema": SCHEMA, "device": device, "driver": tunable.driver(), "facts": facts, "date": date_now(),
-        });
-        let bytes = format!("{text:#}\n").into_bytes();
-        if let Some(folder) = self.device_folder(device)
-            && let Err(e) = files::write(&folder, "device.json", &bytes)
+    }
+
+    /// Writes a device's facts beside its entries, once per process; a rate measured earlier under the same driver stays.
+    fn describe(&self, facts: &DeviceFacts) {
         {
+            let mut described = self.described.lock().unwrap_or_else(PoisonError::into_inner);
+            if described.contains(&facts.device) {
+                return;
+            }
+            described.push(facts.device.clone());
+        }
+        let known = self.facts(&facts.device).filter(|known| known.driver == facts.driver);
+        let rate = facts.copy_bytes_per_second.or(known.and_then(|known| known.copy_bytes_per_second));
+        self.write_facts(&DeviceFacts { copy_bytes_per_second: rate, ..facts.clone() });
+    }
+
+    /// Writes a device's facts.
+    pub fn write_facts(&self, facts: &DeviceFacts) {
+        let Some(folder) = self.device_folder(&facts.device) else { return };
+        let dated = DeviceFacts { schema: SCHEMA, date: date_now(), ..facts.clone() };
+        let written = dated.to_bytes().map_err(std::io::Error::from);
+        if let Err(e) = written.and_then(|bytes| files::write(&folder, DEVICE_FILE, &bytes)) {
             self.warn_once(&format!("{} cannot be written: {e}", folder.display()));
+        }
+    }
+
+    /// Everything stored, by device key, operation and class. What is no sound entry is left out.
+    pub fn read_all(&self) -> Vec<DeviceResults> {
+        let Some(root) = self.root() else { return Vec::new() };
+        let mut all = Vec::new();
+        for folder in folders_in(&root) {
+            let file = files::read(&folder.join(DEVICE_FILE), MAX_BYTES);
+            let written = match file {
+                files::Content::Bytes(bytes) => DeviceFacts::parse(&bytes).ok(),
+                _ => None,
+            };
+            let mut entries: Vec<Entry> = folders_in(&folder).iter().flat_map(|inner| entries_in(inner)).collect();
+            let Some(first) = entries.first() else { continue };
+            let facts = written.unwrap_or_else(|| DeviceFacts::bare(&first.device, &first.driver));
+            entries.retain(|entry| entry.device == facts.device);
+            entries.sort_by(|a, b| (&a.operation, &a.class).cmp(&(&b.operation, &b.class)));
+            all.push(DeviceResults { facts, entries });
+        }
+        all
+    }
+
+    /// The stored entry of a class, whatever its recipe; damage counts as none and stays where it is.
+    pub fn peek(&self, device: &str, operation: &str, class: &str) -> Option<Entry> {
+        let path = self.folder(device, operation)?.join(entry_name(class));
+        match files::read(&path, MAX_BYTES) {
+            files::Content::Bytes(bytes) => {
+                Entry::parse(&bytes).ok().filter(|e| e.device == device && e.operation == operation && e.class == class)
+            }
+            _ => None,
         }
     }
 
@@ -204,6 +253,26 @@ impl Store {
             log::warn!("tuning results stay in memory: {what}; set {CACHE_VARIABLE} to a writable folder");
         }
     }
+}
+
+/// The sound entries of a folder.
+fn entries_in(folder: &Path) -> Vec<Entry> {
+    let files = std::fs::read_dir(folder).into_iter().flatten().flatten().take(MAX_SCANNED).map(|file| file.path());
+    files
+        .filter(|path| path.extension().is_some_and(|ending| ending == "json"))
+        .filter_map(|path| match files::read(&path, MAX_BYTES) {
+            files::Content::Bytes(bytes) => Entry::parse(&bytes).ok(),
+            _ => None,
+        })
+        .collect()
+}
+
+/// The folders in a folder, by name.
+fn folders_in(folder: &Path) -> Vec<PathBuf> {
+    let inner = std::fs::read_dir(folder).into_iter().flatten().flatten().take(MAX_SCANNED).map(|item| item.path());
+    let mut folders: Vec<PathBuf> = inner.filter(|path| path.is_dir()).collect();
+    folders.sort();
+    folders
 }
 
 fn entry_name(class: &str) -> String {

@@ -7,7 +7,9 @@
 //! 3. After three rounds clear losers leave; then the field is halved every other round.
 //! 4. Evidence settles the result: five ratios and the rule of [`Ratio::wins`]. The best of several equal candidates is
 //!    lucky by selection, so a win that is not decisive must win five more rounds against the default alone.
-//! 5. The wall budget settles nothing: when it runs out before five rounds the choice is abandoned. Candidates whose rounds would not fit are listed as untried.
+//! 5. The wall budget settles nothing: when it runs out before five rounds the result is inconclusive and the default
+//!    stays. Three quarters of it are for the rounds, the last is for confirming a win. Candidates whose rounds would not
+//!    fit are listed as untried; what a near class has shown ([`Prior`]) tells that before they are run.
 //!
 //! The time of a sample is the tunable's business; only the wall clock of the budget is read here, through [`Clock`], so
 //! that tests can script both.
@@ -91,7 +93,9 @@ pub(crate) struct Timed {
 pub(crate) enum Verdict {
     /// This variant is the one to use; `false` = it is the default, which nothing beat.
     Settled { variant: usize, won: bool },
-    /// Not enough evidence within the budget, or the device went away.
+    /// Not enough evidence within the budget: the default stays.
+    Inconclusive(String),
+    /// Something that says nothing about the variants got in the way: the device went away, memory ran out.
     Abandoned(String),
     /// No variant is right and runs.
     Failed(String),
@@ -106,6 +110,19 @@ pub(crate) struct Measurement {
     /// Variants the budget left no time for.
     pub untried: Vec<usize>,
     pub rounds: u32,
+    /// The variant that the others had to beat.
+    pub baseline: Option<usize>,
+    /// Wall time of making the timed problem.
+    pub setup: Duration,
+}
+
+/// What a near class leads to expect here.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Prior {
+    /// Seconds to make the timed problem.
+    pub setup: f64,
+    /// Seconds of one run, by variant; `None` = not known.
+    pub seconds: Vec<Option<f64>>,
 }
 
 /// Verifies once, counted.
@@ -115,13 +132,15 @@ pub(crate) fn verify(tunable: &dyn Tunable, variant: usize) -> Result<(), Error>
 }
 
 /// Measures all variants of a choice; the first that is right and runs (normally the default) is what others must beat.
-pub(crate) fn measure(tunable: &dyn Tunable, clock: &dyn Clock, budget: Duration) -> Measurement {
-    let start = clock.now();
+pub(crate) fn measure(tunable: &dyn Tunable, clock: &dyn Clock, budget: Duration, prior: &Prior) -> Measurement {
+    let end = clock.now().saturating_add(budget);
     let mut race = Race {
         tunable,
         clock,
-        deadline: start.saturating_add(budget),
-        grace: budget / 2,
+        prior,
+        deadline: end.saturating_sub(budget / 4),
+        end,
+        setup: Duration::ZERO,
         winner: None,
         lanes: Vec::new(),
         rejected: Vec::new(),
@@ -130,7 +149,8 @@ pub(crate) fn measure(tunable: &dyn Tunable, clock: &dyn Clock, budget: Duration
     };
     let verdict = match race.run() {
         Ok(()) => race.verdict(),
-        Err(Stop(reason)) => Verdict::Abandoned(reason),
+        Err(Stop::Late(reason)) => Verdict::Inconclusive(reason),
+        Err(Stop::Passing(reason)) => Verdict::Abandoned(reason),
     };
     race.finish(verdict)
 }
@@ -150,12 +170,21 @@ fn samples_needed(challengers: usize) -> u32 {
     samples
 }
 
+fn too_long(run: Duration) -> Refused {
+    Refused::Stop(Stop::Late(format!("one run takes {run:.2?}: too long for a comparison within the budget")))
+}
+
 fn duration(seconds: f64) -> Duration {
     Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)
 }
 
 /// The whole measurement ends without a result.
-struct Stop(String);
+enum Stop {
+    /// Time is up.
+    Late(String),
+    /// Not the variants' doing.
+    Passing(String),
+}
 
 /// Why a candidate gets no lane.
 enum Refused {
@@ -185,9 +214,12 @@ impl Lane {
 struct Race<'a> {
     tunable: &'a dyn Tunable,
     clock: &'a dyn Clock,
+    prior: &'a Prior,
+    /// When rounds end.
     deadline: Duration,
-    /// What confirming a win may take beyond the deadline.
-    grace: Duration,
+    /// When confirming a win ends.
+    end: Duration,
+    setup: Duration,
     /// The lane that has won.
     winner: Option<usize>,
     lanes: Vec<Lane>,
@@ -227,12 +259,12 @@ impl Race<'_> {
             .min_by(|a, b| a.1.median.total_cmp(&b.1.median));
         let Some((lane, ratio)) = best else { return Ok(()) };
         if !ratio.is_decisive() {
-            self.deadline = self.deadline.saturating_add(self.grace);
+            self.deadline = self.end;
             let seen = self.lanes[lane].ratios.len();
             for step in 0..MIN_READINGS {
                 let order = if step % 2 == 0 { [0, lane] } else { [lane, 0] };
                 if !self.round(&order)? {
-                    return Err(Stop("the budget ended before a win was confirmed".into()));
+                    return Err(Stop::Late("the budget ended before a win was confirmed".into()));
                 }
             }
             if !Ratio::of(&self.lanes[lane].ratios[seen..]).is_some_and(|fresh| fresh.wins()) {
@@ -250,7 +282,8 @@ impl Race<'_> {
         for variant in 0..self.tunable.variants().len() {
             if let Some(baseline) = self.lanes.first() {
                 let sample = duration(baseline.readings[0] * f64::from(baseline.repeats));
-                if !self.leaves_time(sample, self.challengers() + 1) {
+                let first = self.expected(variant).map_or(Duration::ZERO, |run| run + self.setup / 2);
+                if !self.leaves_time(first, sample, self.challengers() + 1) {
                     self.untried.push(variant);
                     continue;
                 }
@@ -259,7 +292,7 @@ impl Race<'_> {
                 Ok(lane) => self.lanes.push(lane),
                 Err(Refused::Rejected(reason)) => self.rejected.push((variant, reason)),
                 Err(Refused::Late) if self.lanes.is_empty() => {
-                    return Err(Stop("the budget ended before the default had been timed".into()));
+                    return Err(Stop::Late("the budget ended before the default had been timed".into()));
                 }
                 Err(Refused::Late) => self.untried.push(variant),
                 Err(Refused::Stop(stop)) => return Err(stop),
@@ -268,15 +301,17 @@ impl Race<'_> {
         Ok(())
     }
 
-    fn enter(&self, variant: usize) -> Result<Lane, Refused> {
+    fn enter(&mut self, variant: usize) -> Result<Lane, Refused> {
         verify(self.tunable, variant).map_err(|e| self.refusal("verification", e))?;
         self.check_time()?;
+        if self.lanes.is_empty() {
+            self.set_up(variant)?;
+        }
         // Its wall time is no measure: a tunable may compile, or check results, around its first run.
         let reading = self.launch(variant, 1).map_err(|e| self.refusal("launch", e))?;
         let once = if is_void(reading) { Duration::ZERO } else { duration(reading) };
-        if self.lanes.is_empty() && !self.leaves_time(once, 1) {
-            let text = format!("one run takes {once:.2?}: too long for a comparison within the budget");
-            return Err(Refused::Stop(Stop(text)));
+        if self.lanes.is_empty() && !self.leaves_time(Duration::ZERO, once, 1) {
+            return Err(too_long(once));
         }
         let (repeats, first) = self.calibrate(variant)?;
         let mut lane = Lane { variant, repeats, readings: vec![first], ratios: Vec::new(), alive: true };
@@ -284,6 +319,24 @@ impl Race<'_> {
             lane.alive = !self.is_hopeless(&mut lane, baseline.readings[0])?;
         }
         Ok(lane)
+    }
+
+    /// Makes the timed problem, if what is known of its size leaves time for a race.
+    fn set_up(&mut self, variant: usize) -> Result<(), Refused> {
+        let run = self.expected(variant).unwrap_or_default();
+        let first = duration(self.prior.setup) + run;
+        if self.setup.is_zero() && !self.leaves_time(first, run, 1) {
+            return Err(too_long(run));
+        }
+        let start = self.clock.now();
+        self.tunable.prepare().map_err(|e| self.refusal("making the problem", e))?;
+        self.setup = self.setup.max(self.clock.now().saturating_sub(start));
+        Ok(())
+    }
+
+    /// What one run of a variant may take, as far as a near class tells.
+    fn expected(&self, variant: usize) -> Option<Duration> {
+        self.prior.seconds.get(variant).copied().flatten().map(duration)
     }
 
     /// Finds how many runs make a sample long enough, and the seconds per run it read.
@@ -338,13 +391,13 @@ impl Race<'_> {
                 if self.rounds as usize >= MIN_READINGS {
                     return Ok(false);
                 }
-                return Err(Stop(format!("the budget ended in round {} of {MIN_READINGS}", self.rounds + 1)));
+                return Err(Stop::Late(format!("the budget ended in round {} of {MIN_READINGS}", self.rounds + 1)));
             }
             let Lane { variant, repeats, .. } = self.lanes[lane];
             match self.launch(variant, repeats) {
                 Ok(reading) => readings[lane] = reading / f64::from(repeats),
                 Err(error) if lane == 0 || error.kind().is_passing() => {
-                    return Err(Stop(format!("{} failed while being timed: {error}", self.name(variant))));
+                    return Err(Stop::Passing(format!("{} failed while being timed: {error}", self.name(variant))));
                 }
                 Err(error) => {
                     self.lanes[lane].alive = false;
@@ -429,7 +482,15 @@ impl Race<'_> {
             })
             .collect();
         timed.sort_by(|a, b| a.ratio.median.total_cmp(&b.ratio.median));
-        Measurement { verdict, timed, rejected: self.rejected, untried: self.untried, rounds: self.rounds }
+        Measurement {
+            verdict,
+            timed,
+            baseline: self.lanes.first().map(|lane| lane.variant),
+            rejected: self.rejected,
+            untried: self.untried,
+            rounds: self.rounds,
+            setup: self.setup,
+        }
     }
 
     fn is_rejected(&self, variant: usize) -> bool {
@@ -440,9 +501,9 @@ impl Race<'_> {
         self.tunable.variants().get(variant).map_or("?", String::as_str)
     }
 
-    /// Whether the rounds with this many challengers and samples of this length would end within the budget.
-    fn leaves_time(&self, sample: Duration, challengers: usize) -> bool {
-        let needed = sample.saturating_mul(samples_needed(challengers));
+    /// Whether, after `first`, the rounds with this many challengers and samples of this length would end in time.
+    fn leaves_time(&self, first: Duration, sample: Duration, challengers: usize) -> bool {
+        let needed = sample.saturating_mul(samples_needed(challengers)).saturating_add(first);
         self.clock.now().saturating_add(needed) <= self.deadline
     }
 
@@ -457,7 +518,7 @@ impl Race<'_> {
 
     fn refusal(&self, step: &str, error: Error) -> Refused {
         if error.kind().is_passing() {
-            return Refused::Stop(Stop(format!("{step}: {error}")));
+            return Refused::Stop(Stop::Passing(format!("{step}: {error}")));
         }
         Refused::Rejected(format!("{step}: {error}"))
     }

@@ -9,7 +9,7 @@ use crate::tune::fake::{Fake, kernel_error};
 const SECOND: Duration = Duration::from_secs(1);
 
 fn run(fake: &Fake) -> Measurement {
-    measure(fake, &fake.clock, SECOND)
+    measure(fake, &fake.clock, SECOND, &Prior::default())
 }
 
 fn won(variant: usize) -> Verdict {
@@ -57,7 +57,7 @@ fn slower_candidates_leave_early() {
 fn a_large_field_is_halved() {
     let seconds: Vec<f64> = (0..32).map(|v| 1e-4 * (1.0 - 0.001 * f64::from(v))).collect();
     let fake = Fake::new(&seconds);
-    let measured = measure(&fake, &fake.clock, 10 * SECOND);
+    let measured = measure(&fake, &fake.clock, 10 * SECOND, &Prior::default());
     assert_eq!(measured.verdict, won(31));
     // All 31 in 3 rounds, 16 in 2 more, then 8, 4, 2, 1: far fewer than 31 in each round.
     let in_rounds: usize = measured.timed.iter().map(|t| t.ratio.readings).sum();
@@ -172,7 +172,7 @@ fn a_coarse_clock_gets_longer_samples() {
         *seen = seen.max(reading);
         Ok(reading)
     });
-    let measured = measure(&fake, &fake.clock, 5 * SECOND);
+    let measured = measure(&fake, &fake.clock, 5 * SECOND, &Prior::default());
     assert_eq!(measured.verdict, won(1));
     assert!(*longest.lock().unwrap() >= 0.015);
 }
@@ -240,10 +240,10 @@ fn a_lost_device_settles_nothing() {
 #[test]
 fn a_run_too_long_for_the_budget_is_given_up_after_one() {
     let fake = Fake::new(&[0.2, 0.1]);
-    assert!(matches!(run(&fake).verdict, Verdict::Abandoned(_)));
+    assert!(matches!(run(&fake).verdict, Verdict::Inconclusive(_)));
     assert_eq!(fake.samples(), 1);
     let patient = Fake::new(&[0.2, 0.1]);
-    assert_eq!(measure(&patient, &patient.clock, 10 * SECOND).verdict, won(1));
+    assert_eq!(measure(&patient, &patient.clock, 10 * SECOND, &Prior::default()).verdict, won(1));
 }
 
 #[test]
@@ -261,7 +261,7 @@ fn a_stall_abandons_instead_of_settling() {
         let stall = if variant == 1 && before == 4 { 5.0 } else { 0.0 };
         Ok([1e-4, 0.5e-4][variant] * f64::from(repeats) + stall)
     });
-    let Verdict::Abandoned(reason) = run(&fake).verdict else { panic!("settled in a stall") };
+    let Verdict::Inconclusive(reason) = run(&fake).verdict else { panic!("settled in a stall") };
     assert!(reason.contains("budget ended in round"), "{reason}");
 }
 

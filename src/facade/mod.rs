@@ -1,5 +1,11 @@
 //! What users see as `runtime::autotune`, `accelerator::devices` and the like: thin functions over all layers.
 
+mod recommend;
+mod tuning;
+
+pub use recommend::{Basis, Estimate, Recommendation, recommend};
+pub use tuning::{explain, import_tuning, tuning_results};
+
 use crate::error::{Error, Result};
 use crate::ops::job::{Input, Job};
 use crate::ops::problem::Shape;
@@ -34,6 +40,7 @@ pub fn autotune_with(
     let targets = targets(&options.runtimes)?;
     let mut summaries = Vec::new();
     for (name, target) in &targets {
+        tuning::measure_copy_rate(target, options.force);
         let mut problems = Vec::new();
         for entry in &entries {
             problems.extend((entry.representatives)()?);
