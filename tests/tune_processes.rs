@@ -113,6 +113,33 @@ fn processes_killed_while_writing_harm_nobody() {
     }
 }
 
+/// A file system that takes no more bytes: the results stay in memory, the process succeeds, nothing half-written stays,
+/// and what was stored before is still there.
+#[cfg(unix)]
+#[test]
+fn a_full_disk_loses_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    all_succeed(vec![start(folder.path(), "tune 0")]);
+    let before: Vec<_> = files(folder.path()).into_iter().map(|f| (std::fs::read(&f).unwrap(), f)).collect();
+    // No file may grow; the signal that says so is ignored, so that writing fails as on a full disk.
+    let status = Command::new("sh")
+        .args(["-c", "trap '' XFSZ; ulimit -f 0; exec \"$0\" --exact child --ignored"])
+        .arg(std::env::current_exe().unwrap())
+        .env(CACHE, folder.path())
+        .env(JOB, "tune 1")
+        .env_remove(CACHE_VARIABLE)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status();
+    assert!(status.unwrap().success());
+    assert_eq!(files(folder.path()).iter().filter(|f| f.to_string_lossy().ends_with(".tmp")).count(), 0);
+    for (bytes, file) in before {
+        assert_eq!(std::fs::read(&file).unwrap(), bytes, "{}", file.display());
+    }
+    let fake = Scripted::new(&operation(2));
+    assert_eq!(process(folder.path()).choose(&fake, Policy::Cached).origin, Origin::Default);
+}
+
 /// A home that is no folder: the result stays in memory and the process succeeds.
 #[cfg(unix)]
 #[test]

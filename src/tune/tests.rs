@@ -308,6 +308,26 @@ fn pinned_keeps_to_variants_that_round_like_the_default() {
 }
 
 #[test]
+fn two_equal_cards_share_their_results_whatever_their_order() {
+    let folder = tempfile::tempdir().unwrap();
+    let card = |index: usize| {
+        let mut fake = fast();
+        let name = format!("card {index}, slot {}", 3 - index);
+        fake.facts = Some(DeviceFacts { name, ..DeviceFacts::bare(&fake.device, &fake.driver) });
+        fake
+    };
+    let (first, second) = (card(0), card(1));
+    process(folder.path(), &first).choose(&first, Policy::OnMiss);
+    assert_eq!(process(folder.path(), &second).choose(&second, Policy::OnMiss), TUNED_2);
+    assert_eq!(second.samples(), 0);
+    // Another kind of card does not see them.
+    let mut other = card(0);
+    other.device = "other-silicon".into();
+    process(folder.path(), &other).choose(&other, Policy::OnMiss);
+    assert!(other.samples() > 0);
+}
+
+#[test]
 fn what_was_timed_on_less_than_asked_is_measured_again_ahead_of_time() {
     let folder = tempfile::tempdir().unwrap();
     let first = fast();
