@@ -5,6 +5,7 @@
 //! share the store and none loses what another wrote. Anything that is not a sound entry is damage: it is renamed aside
 //! with one warning and measured again. Where nothing can be written, results stay in memory, with one warning.
 
+mod clear;
 mod entry;
 mod lock;
 
@@ -13,6 +14,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
 
+pub use clear::{Cleared, clear};
 pub(crate) use entry::{Candidate, Entry, Outcome, Rejection, SCHEMA, identity_text, iso_date};
 pub(crate) use lock::{Exclusion, Turn};
 
