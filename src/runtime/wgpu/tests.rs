@@ -251,6 +251,31 @@ fn empty_pipeline_cache(gpu: &WgpuDevice) -> Vec<u8> {
 }
 
 #[test]
+fn a_kernel_that_fails_with_its_stored_code_is_compiled_without() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(gpu) = device(Overrides::default()) else { return };
+    let store = || Binaries::new(Some(folder.path().into()), "card");
+    let kept = Kept::new(store(), "vulkan", "1");
+    let (kernel, checked) = (scale_kernel(1), gpu.checked_shaders());
+    let key = kept.key(&kernel, checked);
+    let fails = |cache: Option<&wgpu::PipelineCache>| match cache {
+        Some(_) => Err(crate::Error::new(ErrorKind::Kernel, "the driver fails")),
+        None => Ok(7),
+    };
+    store().save(&key, b"stored");
+    assert_eq!(kept.help(&kernel, checked, &gpu.faults, fails).unwrap(), 7);
+    // Only where the device has pipeline caches was there anything to fail with.
+    let vulkan = adapters(false).unwrap()[adapter_index().unwrap()].backend == "vulkan";
+    assert_eq!(store().load(&key).is_none(), vulkan);
+    // Without stored code, the kernel itself is at fault.
+    let plain = kept.help(&scale_kernel(2), checked, &gpu.faults, fails);
+    assert_eq!(plain.is_err(), vulkan);
+    // The other setting and another driver have code of their own.
+    assert_ne!(key, kept.key(&kernel, !checked));
+    assert_ne!(key, Kept::new(store(), "vulkan", "2").key(&kernel, checked));
+}
+
+#[test]
 fn whatever_the_store_of_compiled_kernels_holds_results_are_right() {
     let folder = tempfile::tempdir().unwrap();
     let start = || device(Overrides { cache: Some(folder.path().into()), ..Default::default() });
