@@ -2,10 +2,13 @@
 
 use std::sync::{Arc, Barrier};
 
+use super::faults::scoped;
+use super::kept::Kept;
 use super::*;
 use crate::error::ErrorKind;
 use crate::kernel::Kernel;
 use crate::runtime::DeviceArray;
+use crate::runtime::binaries::Binaries;
 use crate::runtime::gpu::{Command, DeviceBuffer, Gpu, Slice};
 use crate::runtime::testing::{adapter_index, scale_kernel, test_gpu};
 use crate::signal::View;
@@ -234,4 +237,81 @@ fn a_lost_device_says_so_and_is_replaced() {
     lost(gpu.time(&[Command::Clear(buffer)], 1).unwrap_err());
     let fresh: Arc<dyn Gpu> = device(Overrides::default()).unwrap();
     scale_array(&fresh, 2, 100, 1);
+}
+
+/// What the driver hands out for a pipeline cache that nothing was compiled with.
+fn empty_pipeline_cache(gpu: &WgpuDevice) -> Vec<u8> {
+    let (data, error) = scoped(gpu.faults.device(), |device| {
+        let descriptor = wgpu::PipelineCacheDescriptor { label: None, data: None, fallback: true };
+        // SAFETY: there is no data.
+        unsafe { device.create_pipeline_cache(&descriptor) }.get_data()
+    });
+    assert!(error.is_none(), "{error:?}");
+    data.unwrap()
+}
+
+#[test]
+fn a_kernel_that_fails_with_its_stored_code_is_compiled_without() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(gpu) = device(Overrides::default()) else { return };
+    let store = || Binaries::new(Some(folder.path().into()), "card");
+    let kept = Kept::new(store(), "vulkan", "1");
+    let (kernel, checked) = (scale_kernel(1), gpu.checked_shaders());
+    let key = kept.key(&kernel, checked);
+    let fails = |cache: Option<&wgpu::PipelineCache>| match cache {
+        Some(_) => Err(crate::Error::new(ErrorKind::Kernel, "the driver fails")),
+        None => Ok(7),
+    };
+    store().save(&key, b"stored");
+    assert_eq!(kept.help(&kernel, checked, &gpu.faults, fails).unwrap(), 7);
+    // Only where the device has pipeline caches was there anything to fail with.
+    let vulkan = adapters(false).unwrap()[adapter_index().unwrap()].backend == "vulkan";
+    assert_eq!(store().load(&key).is_none(), vulkan);
+    // Without stored code, the kernel itself is at fault.
+    let plain = kept.help(&scale_kernel(2), checked, &gpu.faults, fails);
+    assert_eq!(plain.is_err(), vulkan);
+    // The other setting and another driver have code of their own.
+    assert_ne!(key, kept.key(&kernel, !checked));
+    assert_ne!(key, Kept::new(store(), "vulkan", "2").key(&kernel, checked));
+}
+
+#[test]
+fn whatever_the_store_of_compiled_kernels_holds_results_are_right() {
+    let folder = tempfile::tempdir().unwrap();
+    let start = || device(Overrides { cache: Some(folder.path().into()), ..Default::default() });
+    let Some(gpu) = start() else { return };
+    // Metal and DX12 hand no compiled kernels out.
+    if adapters(false).unwrap()[adapter_index().unwrap()].backend != "vulkan" {
+        return;
+    }
+    let store = Binaries::new(Some(folder.path().into()), &gpu.facts.key);
+    let kept = Kept::new(Binaries::new(None, ""), "vulkan", &gpu.facts.driver);
+    let key = kept.key(&scale_kernel(3), gpu.checked_shaders());
+    let real = empty_pipeline_cache(&gpu);
+    let mut other_device = real.clone();
+    other_device[20] ^= 0xff;
+    let mut header_alone = real.clone();
+    header_alone.truncate(64);
+    let sound = [real.clone(), other_device, header_alone, real[..real.len() - 1].to_vec(), vec![7; 5000], vec![0]];
+    for bytes in sound {
+        store.save(&key, &bytes);
+        let gpu: Arc<dyn Gpu> = start().unwrap();
+        scale_array(&gpu, 3, 1000, 3);
+    }
+    store.save(&key, &real);
+    let files = |ending: &str| -> Vec<_> {
+        let inside = std::fs::read_dir(folder.path().join("kernels/v1").join(&gpu.facts.key)).unwrap();
+        inside.map(|file| file.unwrap().path()).filter(|path| path.to_string_lossy().ends_with(ending)).collect()
+    };
+    for damage in [&b""[..], b"not an envelope", &[0; 4096]] {
+        store.save(&key, &real);
+        let found = files(".bin");
+        assert!(!found.is_empty());
+        found.iter().for_each(|path| std::fs::write(path, damage).unwrap());
+        let gpu: Arc<dyn Gpu> = start().unwrap();
+        scale_array(&gpu, 3, 1000, 3);
+        // Read, found wanting, and gone or replaced.
+        assert!(found.iter().all(|path| std::fs::read(path).map_or(true, |bytes| bytes != damage)));
+    }
+    assert!(files(".tmp").is_empty());
 }
