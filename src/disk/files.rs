@@ -101,7 +101,7 @@ pub(crate) fn remove_leftovers(folder: &Path) {
 }
 
 /// Whether a process certainly no longer runs; where that cannot be told without system calls, age alone decides.
-fn is_gone(process: u32) -> bool {
+pub(crate) fn is_gone(process: u32) -> bool {
     let processes = Path::new("/proc");
     process != std::process::id() && processes.join("self").exists() && !processes.join(process.to_string()).exists()
 }

@@ -8,6 +8,7 @@
 //! it is among the variants legal for the actual problem, and one that fails in use ([`report_failure`]) is remembered.
 //! Winners are stored by name with the recipe's identity, so a changed kernel is measured anew.
 
+mod attempts;
 pub mod cache;
 mod class;
 mod estimate;

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::attempts::Watched;
 use super::cache::{self, Candidate, Entry, Found, Outcome, Rejection};
 use super::measure::{Measurement, Prior, Verdict, measure, verify};
 use super::slot::{Slot, Stage};
@@ -133,8 +134,13 @@ impl Tuner {
     /// Measures, remembers and stores.
     pub(super) fn measure(&self, slot: &Slot, tunable: &dyn Tunable, budget: Duration, force: bool) -> Verdict {
         let start = self.clock.now();
-        let measured = measure(tunable, &*self.clock, budget, &self.prior(tunable));
-        let end_to_end = self.end_to_end(tunable, &measured, start.saturating_add(budget));
+        // Only a device's driver can take the process down.
+        let facts = tunable.facts();
+        let notes =
+            if facts.runtime == "cpu" || slot.read().blocked { None } else { self.store.attempts_path(tunable) };
+        let watched = Watched::new(tunable, notes, force);
+        let measured = measure(&watched, &*self.clock, budget, &self.prior(tunable));
+        let end_to_end = self.end_to_end(&watched, &measured, start.saturating_add(budget));
         let took = self.clock.now().saturating_sub(start);
         let names = tunable.variants();
         let name = |variant: usize| names.get(variant).cloned().unwrap_or_default();
@@ -163,7 +169,7 @@ impl Tuner {
             let blocked = state.blocked;
             drop(state);
             if !blocked {
-                self.store.save(&entry, &tunable.facts());
+                self.store.save(&entry, &facts);
             }
             let what = match &measured.verdict {
                 Verdict::Inconclusive(reason) => format!("default kept, {reason}"),

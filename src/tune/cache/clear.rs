@@ -3,7 +3,7 @@
 use std::fs::{File, TryLockError};
 use std::path::Path;
 
-use super::SCHEMA;
+use super::{SCHEMA, TRYING};
 pub use crate::disk::Cleared;
 use crate::disk::{clear as disk, files};
 use crate::error::Result;
@@ -25,7 +25,7 @@ fn is_ours(path: &Path) -> bool {
         return is_free(path);
     }
     let target = files::temporary(name).map_or(name, |(target, _)| target);
-    target.strip_suffix(".damaged").unwrap_or(target).ends_with(".json")
+    target.ends_with(TRYING) || target.strip_suffix(".damaged").unwrap_or(target).ends_with(".json")
 }
 
 /// Whether nobody holds the lock: removing one that is held would let a second tuner in.
@@ -50,7 +50,9 @@ mod tests {
         let cache = tempfile::tempdir().unwrap();
         let cache = cache.path();
         assert_eq!(clear(cache, None).unwrap(), Cleared::default());
-        for name in ["device.json", "lock", "fir/a.json", "fir/a.json.damaged", "fir/a.json.4294967294-0.tmp"] {
+        for name in
+            ["device.json", "lock", "fir/a.json", "fir/a.json.damaged", "fir/a.json.4294967294-0.tmp", "fir/a.trying"]
+        {
             put(&cache.join("tune/v1/card").join(name));
         }
         put(&cache.join("tune/v1/other/sosfilt/a.json"));
@@ -60,7 +62,7 @@ mod tests {
         put(&cache.join("kernels/v1/card/a.json"));
 
         let card = ["card".to_string()];
-        assert_eq!(clear(cache, Some(&card)).unwrap(), Cleared { files: 5, bytes: 20, left: 4 });
+        assert_eq!(clear(cache, Some(&card)).unwrap(), Cleared { files: 6, bytes: 24, left: 4 });
         assert!(cache.join("tune/v1/other/sosfilt/a.json").exists());
         assert_eq!(clear(cache, None).unwrap(), Cleared { files: 1, bytes: 4, left: 5 });
         assert!(foreign.iter().all(|path| path.exists()) && !cache.join("tune/v1/other").exists());

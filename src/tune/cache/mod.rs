@@ -29,6 +29,8 @@ use crate::disk::{cache_folder, file_name, files};
 const MAX_BYTES: u64 = 1 << 20;
 /// Name of the file with a device's facts.
 const DEVICE_FILE: &str = "device.json";
+/// Ending of a file that names a variant being tried.
+const TRYING: &str = ".trying";
 
 /// Files of one folder that a search looks at.
 const MAX_SCANNED: usize = 1024;
@@ -104,6 +106,12 @@ impl Store {
     /// The file of an entry.
     pub fn path(&self, tunable: &dyn Tunable) -> Option<PathBuf> {
         Some(self.folder(tunable.device(), tunable.operation())?.join(entry_name(tunable.class())))
+    }
+
+    /// The file that names the variant being tried.
+    pub fn attempts_path(&self, tunable: &dyn Tunable) -> Option<PathBuf> {
+        let folder = self.folder(tunable.device(), tunable.operation())?;
+        Some(folder.join(format!("{}{TRYING}", file_name(tunable.class()))))
     }
 
     /// The file to lock while timing on a device.
