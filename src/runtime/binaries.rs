@@ -100,7 +100,9 @@ impl Binaries {
             files::Content::Damaged(reason) => reason,
             // It may be sound, and the machine short of something: left for a write to replace.
             files::Content::Blocked(reason) => {
-                log::warn!("compiled kernel {} cannot be read: {reason}; remove it to have it stored", path.display());
+                // A folder that may not be entered is a missing cache, not a fault of each kernel.
+                let level = if path.symlink_metadata().is_ok() { log::Level::Warn } else { log::Level::Debug };
+                log::log!(level, "compiled kernel {} cannot be read: {reason}; remove it if it stays", path.display());
                 return None;
             }
         };
