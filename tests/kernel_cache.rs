@@ -128,8 +128,11 @@ fn damage_is_said_once_and_a_missing_cache_not_at_all() {
     assert_eq!(warnings(folder.path()), [""; 0]);
     let file = folder.path().join("file");
     std::fs::write(&file, b"").unwrap();
-    store(&file).save("0", &binary(0));
-    assert_eq!(store(&file).load("0"), None);
+    // A file for a folder, and a name that no folder can have.
+    for cache in [file, folder.path().join("x".repeat(300))] {
+        store(&cache).save("0", &binary(0));
+        assert_eq!(store(&cache).load("0"), None);
+    }
     let store = store(folder.path());
     assert_eq!(store.load("0"), None);
     store.save("0", &binary(0));
@@ -139,7 +142,11 @@ fn damage_is_said_once_and_a_missing_cache_not_at_all() {
     assert_eq!((store.load("0"), store.load("0")), (None, None));
     let said = warnings(folder.path());
     assert!(said.len() == 1 && said[0].contains(&path.display().to_string()), "{said:?}");
-    store.discard("0", "gone already");
+    std::fs::create_dir(&path).unwrap();
+    assert_eq!(store.load("0"), None);
+    let said = warnings(folder.path());
+    assert!(said.len() == 1 && said[0].contains(&path.display().to_string()), "{said:?}");
+    std::fs::remove_dir(&path).unwrap();
     store.save("0", &binary(0));
     assert_eq!(store.load("0"), Some(binary(0)));
 }

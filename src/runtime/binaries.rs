@@ -97,7 +97,14 @@ impl Binaries {
                 }
                 Err(reason) => reason,
             },
-            files::Content::Damaged(reason) | files::Content::Blocked(reason) => reason,
+            files::Content::Damaged(reason) => reason,
+            // It may be sound, and the machine short of something: left for a write to replace.
+            files::Content::Blocked(reason) => {
+                // A folder that may not be entered is a missing cache, not a fault of each kernel.
+                let level = if path.symlink_metadata().is_ok() { log::Level::Warn } else { log::Level::Debug };
+                log::log!(level, "compiled kernel {} cannot be read: {reason}; remove it if it stays", path.display());
+                return None;
+            }
         };
         remove(&path, &reason);
         None
@@ -192,11 +199,11 @@ fn open(mut bytes: Vec<u8>, key: &str) -> Result<Vec<u8>, String> {
 
 /// Takes a file out of use: the one warning about it.
 fn remove(path: &Path, reason: &str) {
-    let kept = match fs::remove_file(path) {
-        Err(e) if e.kind() != std::io::ErrorKind::NotFound => format!("and cannot be removed ({e})"),
-        _ => "and removed".into(),
+    let gone = match fs::remove_file(path) {
+        Err(e) if e.kind() != std::io::ErrorKind::NotFound => format!("it cannot be removed ({e})"),
+        _ => "it is removed".into(),
     };
-    log::warn!("compiled kernel {}: {reason}; it is ignored {kept}, and the kernel compiled afresh", path.display());
+    log::warn!("compiled kernel {}: {reason}; {gone}, and the kernel compiled afresh", path.display());
 }
 
 /// Notes that a file was used. One that cannot be changed only looks older than it is.
