@@ -1,6 +1,6 @@
 //! What the tuner costs a process that finds its results stored: `cargo bench --bench first_call [-- RUNTIME...]`.
 //!
-//! Each operation is tuned once into an empty cache. Then fresh processes, in turn with the tuner off and with stored
+//! Each operation is tuned once into an empty cache ("cold": what a first meeting takes in all). Then fresh processes, in turn with the tuner off and with stored
 //! results, time their first call, from before the runtime is resolved, and count benchmark launches. The difference of
 //! the medians is what a warm tuner adds (reading one small file, and the winner's compilation in place of the default's).
 
@@ -32,17 +32,20 @@ fn main() -> Result<()> {
     }
     println!("first call on {} x {} in a fresh process, medians of {ROUNDS}", SIZE.0, SIZE.1);
     println!(
-        "{:<8} {:<18} {:>9} {:>9} {:>10} {:>9}",
-        "runtime", "operation", "off ms", "warm ms", "added ms", "launches"
+        "{:<8} {:<18} {:>9} {:>9} {:>9} {:>10} {:>9}",
+        "runtime", "operation", "cold ms", "off ms", "warm ms", "added ms", "launches"
     );
     for runtime in &runtimes {
         for operation in OPERATIONS {
             let cache = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/first-call");
             let _ = std::fs::remove_dir_all(&cache);
-            if let Err(e) = start(operation, runtime, "on-miss", &cache) {
-                println!("{runtime:<8} {operation:<18} {e}");
-                continue;
-            }
+            let cold = match start(operation, runtime, "on-miss", &cache) {
+                Ok((seconds, _)) => 1e3 * seconds,
+                Err(e) => {
+                    println!("{runtime:<8} {operation:<18} {e}");
+                    continue;
+                }
+            };
             let (mut off, mut warm, mut launches) = (vec![], vec![], 0);
             for _ in 0..ROUNDS {
                 off.push(start(operation, runtime, "off", &cache)?.0);
@@ -51,7 +54,8 @@ fn main() -> Result<()> {
                 launches += measured;
             }
             let (off, warm) = (1e3 * median(off), 1e3 * median(warm));
-            println!("{runtime:<8} {operation:<18} {off:>9.1} {warm:>9.1} {:>10.1} {launches:>9}", warm - off);
+            let added = warm - off;
+            println!("{runtime:<8} {operation:<18} {cold:>9.1} {off:>9.1} {warm:>9.1} {added:>10.1} {launches:>9}");
         }
     }
     Ok(())
