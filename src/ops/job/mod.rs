@@ -211,5 +211,11 @@ fn wrong(message: String) -> Error {
     Error::new(ErrorKind::Precision, message)
 }
 
+#[cfg(all(test, feature = "gpu"))]
+mod null_tests;
+#[cfg(test)]
+mod testing;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod wrong_tests;
