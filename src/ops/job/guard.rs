@@ -9,8 +9,8 @@ use crate::signal::{Signal, View, ViewMut, pitch};
 const GUARD: usize = 64;
 const GUARD_WORD: f32 = 12345.675;
 
-/// A host output between guard words, filled with NaN. Rows lie apart by more than they hold where their length allows
-/// it, and what lies between them belongs to somebody else: it may be zeroed, but nothing else.
+/// A host output between guard words, filled with NaN. What lies between its rows may be zeroed, as [`ViewMut`] says, and
+/// nothing else.
 pub(super) struct Guarded {
     data: Vec<f32>,
     shape: Shape,

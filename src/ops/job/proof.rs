@@ -291,6 +291,17 @@ mod tests {
     use super::*;
 
     #[test]
+    fn settings_suggest_tiles() {
+        assert_eq!(Variant::new("direct", &[("R", 16), ("WG", 64)]).tiles(), [16, 64, 1024, 1024, 4096]);
+        let three = Variant::new("sums", &[("Q", 2), ("ROWS", 4), ("WG", 8)]).tiles();
+        assert_eq!(three, [2, 4, 8, 8, 16, 32, 64, 256]);
+        assert_eq!(Variant::new("plain", &[]).tiles(), [1, 4]);
+        // Products past all bounds are passed over, not wrapped.
+        let huge = Variant::new("huge", &[("A", u32::MAX), ("B", u32::MAX), ("C", u32::MAX)]).tiles();
+        assert!(huge.iter().all(|t| *t >= u32::MAX as usize) && ragged_shapes(&huge).is_empty());
+    }
+
+    #[test]
     fn shapes_are_ragged_around_tiles_and_few() {
         let shapes = ragged_shapes(&[16, 64, 1024, 4096]);
         let has = |channels, samples| shapes.contains(&Shape { channels, samples });
