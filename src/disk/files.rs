@@ -45,19 +45,31 @@ pub(crate) fn read(path: &Path, most: u64) -> Content {
 
 /// Puts `bytes` at `folder/name`: written beside it, synced, renamed.
 pub(crate) fn write(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
-    fs::create_dir_all(folder)?;
-    match write_once(folder, name, bytes) {
-        // Another machine on a shared disk may have taken our temporary file for a dead process's.
-        Err(e) if e.kind() == io::ErrorKind::NotFound => write_once(folder, name, bytes),
+    put(folder, name, bytes, File::sync_all)
+}
+
+/// Like [`write`], but does not wait for the disk: after a power failure the file may be torn, so its reader has to be
+/// able to tell.
+pub(crate) fn write_unsynced(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
+    put(folder, name, bytes, |_| Ok(()))
+}
+
+fn put(folder: &Path, name: &str, bytes: &[u8], finish: fn(&File) -> io::Result<()>) -> io::Result<()> {
+    match put_once(folder, name, bytes, finish) {
+        // The folder is missing, or somebody cleared it away, or took our temporary file for a dead process's.
+        Err(e) if e.kind() == io::ErrorKind::NotFound => {
+            fs::create_dir_all(folder)?;
+            put_once(folder, name, bytes, finish)
+        }
         done => done,
     }
 }
 
-fn write_once(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
+fn put_once(folder: &Path, name: &str, bytes: &[u8], finish: fn(&File) -> io::Result<()>) -> io::Result<()> {
     let count = COUNTER.fetch_add(1, Ordering::Relaxed);
     let temporary = folder.join(format!("{name}.{}-{count}{TEMPORARY}", std::process::id()));
     let written = File::create(&temporary)
-        .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()))
+        .and_then(|mut file| file.write_all(bytes).and_then(|()| finish(&file)))
         .and_then(|()| fs::rename(&temporary, folder.join(name)));
     if written.is_err() {
         // Nothing more can be done about a file that cannot be removed; a later run tries again.
@@ -66,16 +78,23 @@ fn write_once(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
     written
 }
 
+/// The name a temporary file was to get, and the process that wrote it; `None` for any other name.
+pub(crate) fn temporary(name: &str) -> Option<(&str, u32)> {
+    let (target, id) = name.strip_suffix(TEMPORARY)?.rsplit_once('.')?;
+    let (process, count) = id.split_once('-')?;
+    count.parse::<u64>().ok()?;
+    Some((target, process.parse().ok()?))
+}
+
 /// Removes the temporary files of processes that are gone.
 pub(crate) fn remove_leftovers(folder: &Path) {
     let Ok(files) = fs::read_dir(folder) else { return };
     for file in files.flatten() {
         let name = file.file_name();
-        let Some(stem) = name.to_str().and_then(|name| name.strip_suffix(TEMPORARY)) else { continue };
-        let process = stem.rsplit_once('.').and_then(|(_, id)| id.split_once('-')).and_then(|(id, _)| id.parse().ok());
+        let Some(name) = name.to_str().filter(|name| name.ends_with(TEMPORARY)) else { continue };
         let age = file.metadata().and_then(|facts| facts.modified()).ok().and_then(|time| time.elapsed().ok());
         let old = age.is_some_and(|age| age > ABANDONED);
-        if old || process.is_some_and(is_gone) {
+        if old || temporary(name).is_some_and(|(_, process)| is_gone(process)) {
             let _ = fs::remove_file(file.path());
         }
     }
@@ -96,9 +115,18 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let inner = folder.path().join("a/b");
         write(&inner, "x.json", b"one").unwrap();
-        write(&inner, "x.json", b"two").unwrap();
+        write_unsynced(&inner, "x.json", b"two").unwrap();
         assert!(matches!(read(&inner.join("x.json"), 9), Content::Bytes(b) if b == b"two"));
         assert_eq!(fs::read_dir(&inner).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn temporary_names_are_told_from_others() {
+        assert_eq!(temporary("x.json.17-3.tmp"), Some(("x.json", 17)));
+        for other in ["x.json", "x.tmp", "x.json.tmp", "x.json.17.tmp", "x.json.a-3.tmp", "x.json.17-b.tmp", ".tmp", ""]
+        {
+            assert_eq!(temporary(other), None, "{other}");
+        }
     }
 
     #[test]

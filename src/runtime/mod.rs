@@ -2,6 +2,7 @@
 
 #[cfg(feature = "gpu")]
 mod array;
+pub mod binaries;
 #[cfg(feature = "gpu")]
 mod check;
 pub mod cpu;

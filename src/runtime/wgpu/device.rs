@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use super::faults::{Faults, lock};
+use super::kept::Kept;
 use super::lru::Lru;
 use super::memory::Memory;
 use super::pipelines::Pipelines;
@@ -53,6 +54,8 @@ pub(super) struct Parts {
     /// Buffers are mapped where they lie.
     pub(super) mappable: bool,
     pub(super) checked: bool,
+    /// What earlier processes compiled, where the device can use it.
+    pub(super) kept: Option<Kept>,
     pub(super) pool_bytes: u64,
 }
 
@@ -68,7 +71,7 @@ impl WgpuDevice {
             queue: parts.queue,
             facts: parts.facts,
             memory: Arc::new(Memory::new(usage, parts.pool_bytes)),
-            pipelines: Pipelines::new(parts.checked),
+            pipelines: Pipelines::new(parts.checked, parts.kept),
             staging: Staging::default(),
             constants: Mutex::new(Lru::new(MAX_CONSTANTS, MAX_CONSTANT_BYTES)),
             submissions: AtomicU64::new(0),

@@ -77,17 +77,9 @@ impl Faults {
         if let Some(stray) = lock(&self.reports.stray).take() {
             return Err(translate(what, stray));
         }
-        let validation = self.device.push_error_scope(wgpu::ErrorFilter::Validation);
-        let memory = self.device.push_error_scope(wgpu::ErrorFilter::OutOfMemory);
-        let internal = self.device.push_error_scope(wgpu::ErrorFilter::Internal);
-        let value = calls(&self.device);
-        let errors = [
-            pollster::block_on(internal.pop()),
-            pollster::block_on(memory.pop()),
-            pollster::block_on(validation.pop()),
-        ];
+        let (value, error) = scoped(&self.device, calls);
         self.check_alive()?;
-        match errors.into_iter().flatten().next() {
+        match error {
             Some(error) => Err(translate(what, error)),
             None => Ok(value),
         }
@@ -107,6 +99,17 @@ impl Faults {
             }
         }
     }
+}
+
+/// Runs calls that can fail, and catches the error of the innermost kind they report.
+pub(super) fn scoped<T>(device: &wgpu::Device, calls: impl FnOnce(&wgpu::Device) -> T) -> (T, Option<wgpu::Error>) {
+    let validation = device.push_error_scope(wgpu::ErrorFilter::Validation);
+    let memory = device.push_error_scope(wgpu::ErrorFilter::OutOfMemory);
+    let internal = device.push_error_scope(wgpu::ErrorFilter::Internal);
+    let value = calls(device);
+    let errors =
+        [pollster::block_on(internal.pop()), pollster::block_on(memory.pop()), pollster::block_on(validation.pop())];
+    (value, errors.into_iter().flatten().next())
 }
 
 fn translate(what: &str, error: wgpu::Error) -> Error {

@@ -9,12 +9,14 @@
 //! * `open`: from an adapter to a shared, tested device;
 //! * `device`: the [`Gpu`](super::gpu::Gpu) implementation;
 //! * `memory`, `transfer`: the pool of buffers, and the ways in and out of them;
+//! * `kept`: compiled kernels between processes;
 //! * `pipelines`: compiled kernels and bind groups; `record`: commands to encoder; `timing`: the two clocks;
 //! * `faults`: error scopes, device loss; `lru`: the bounded caches; `selftest`: the proof of compensated sums.
 
 mod adapters;
 mod device;
 mod faults;
+mod kept;
 mod lru;
 mod memory;
 mod open;

@@ -1,20 +1,24 @@
 //! From an adapter to a tested device, opened once and shared.
 
 use std::collections::HashMap;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use super::adapters::{AdapterSummary, find, within_probe_time};
 use super::device::{Parts, WgpuDevice};
 use super::faults::lock;
+use super::kept::Kept;
 use super::selftest;
+use crate::disk::cache_folder;
 use crate::error::{Error, ErrorKind, Result};
+use crate::runtime::binaries::Binaries;
 use crate::runtime::gpu::{DeviceClass, Facts, Gpu};
 
 /// Bytes of unused buffers kept: on a card with its own memory, and where it is shared with the host.
 const POOL_BYTES: [u64; 2] = [4 << 30, 2 << 30];
 
 /// Deviations from what the adapter offers, so that tests reach every path on any machine.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Overrides {
     /// A smaller binding limit, in bytes.
     pub binding_bytes: Option<u64>,
@@ -24,6 +28,8 @@ pub struct Overrides {
     pub force_staging: bool,
     /// Bytes of unused buffers kept.
     pub pool_bytes: Option<u64>,
+    /// Where compiled kernels are kept, in place of the cache folder.
+    pub cache: Option<PathBuf>,
 }
 
 type Slot = Arc<Mutex<Option<Arc<WgpuDevice>>>>;
@@ -65,7 +71,7 @@ fn start(adapter: wgpu::Adapter, summary: AdapterSummary, overrides: Overrides) 
 fn request(adapter: &wgpu::Adapter, summary: &AdapterSummary, overrides: Overrides) -> Result<WgpuDevice> {
     use wgpu::Features as F;
     let shared = matches!(summary.class, DeviceClass::Cpu | DeviceClass::Integrated);
-    let mut wanted = F::SUBGROUP | F::SHADER_F16 | F::SHADER_F64;
+    let mut wanted = F::SUBGROUP | F::SHADER_F16 | F::SHADER_F64 | F::PIPELINE_CACHE;
     if summary.timestamps {
         wanted |= F::TIMESTAMP_QUERY | F::TIMESTAMP_QUERY_INSIDE_ENCODERS;
     }
@@ -83,19 +89,25 @@ fn request(adapter: &wgpu::Adapter, summary: &AdapterSummary, overrides: Overrid
         Error::new(ErrorKind::Unavailable, format!("the driver does not open the device: {e}")).with_source(e)
     })?;
     let checked = checked_shaders();
+    let facts = facts(summary, checked, &overrides);
+    let kept = features.contains(F::PIPELINE_CACHE).then(|| {
+        let cache = overrides.cache.or_else(cache_folder);
+        Kept::new(Binaries::new(cache, &facts.key), summary.backend, &facts.driver)
+    });
     let mut device = WgpuDevice::new(Parts {
         device,
         queue,
-        facts: facts(summary, checked, overrides),
+        facts,
         mappable: features.contains(F::MAPPABLE_PRIMARY_BUFFERS),
         checked,
+        kept,
         pool_bytes: overrides.pool_bytes.unwrap_or(POOL_BYTES[usize::from(shared)]),
     });
     device.facts.compensation = selftest::compensation(&device)?;
     Ok(device)
 }
 
-fn facts(summary: &AdapterSummary, checked: bool, overrides: Overrides) -> Facts {
+fn facts(summary: &AdapterSummary, checked: bool, overrides: &Overrides) -> Facts {
     let mut limits = summary.limits;
     if let Some(bytes) = overrides.binding_bytes {
         limits.binding_bytes = limits.binding_bytes.min(bytes);
@@ -208,9 +220,9 @@ mod tests {
     fn overrides_only_lower_limits() {
         let card = summary("card", 1, 2, false);
         let low = Overrides { binding_bytes: Some(1 << 20), groups_per_dimension: Some(7), ..Default::default() };
-        let limits = facts(&card, false, low).limits;
+        let limits = facts(&card, false, &low).limits;
         assert_eq!((limits.binding_bytes, limits.groups_per_dimension), (1 << 20, 7));
         let high = Overrides { binding_bytes: Some(u64::MAX), ..Default::default() };
-        assert_eq!(facts(&card, false, high).limits, card.limits);
+        assert_eq!(facts(&card, false, &high).limits, card.limits);
     }
 }

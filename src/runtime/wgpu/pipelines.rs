@@ -1,9 +1,10 @@
-//! Compiled kernels and bind groups, each made once.
+//! Compiled kernels and bind groups, each made once; compiled kernels with the help of earlier processes.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use super::faults::{Faults, lock};
+use super::kept::Kept;
 use super::lru::Lru;
 use super::memory::{Block, Memory};
 use crate::error::{Error, ErrorKind, Result};
@@ -26,12 +27,13 @@ type Slot = Arc<Mutex<Option<Arc<Pipeline>>>>;
 pub(super) struct Pipelines {
     slots: Mutex<Lru<u128, Slot>>,
     checked: bool,
+    kept: Option<Kept>,
     pub(super) made: AtomicU64,
 }
 
 impl Pipelines {
-    pub(super) fn new(checked: bool) -> Self {
-        Pipelines { slots: Mutex::new(Lru::new(MAX_PIPELINES, u64::MAX)), checked, made: AtomicU64::new(0) }
+    pub(super) fn new(checked: bool, kept: Option<Kept>) -> Self {
+        Pipelines { slots: Mutex::new(Lru::new(MAX_PIPELINES, u64::MAX)), checked, kept, made: AtomicU64::new(0) }
     }
 
     /// Whether shaders run with bounds and loop checks.
@@ -71,6 +73,11 @@ impl Pipelines {
                 ),
             ));
         }
+        let Some(kept) = &self.kept else { return self.build(faults, kernel, None) };
+        kept.help(kernel, self.checked, faults, |cache| self.build(faults, kernel, cache))
+    }
+
+    fn build(&self, faults: &Faults, kernel: &Kernel, cache: Option<&wgpu::PipelineCache>) -> Result<Pipeline> {
         let source = wgpu::ShaderSource::Wgsl(kernel.text.as_str().into());
         let descriptor = wgpu::ShaderModuleDescriptor { label: Some(kernel.name), source };
         let entries: Vec<_> = kernel.bindings.iter().map(layout_entry).collect();
@@ -100,7 +107,7 @@ impl Pipelines {
                     constants: &[],
                     zero_initialize_workgroup_memory: self.checked,
                 },
-                cache: None,
+                cache,
             });
             Pipeline { raw, layout }
         })

@@ -2,10 +2,13 @@
 
 use std::sync::{Arc, Barrier};
 
+use super::faults::scoped;
+use super::kept::Kept;
 use super::*;
 use crate::error::ErrorKind;
 use crate::kernel::Kernel;
 use crate::runtime::DeviceArray;
+use crate::runtime::binaries::Binaries;
 use crate::runtime::gpu::{Command, DeviceBuffer, Gpu, Slice};
 use crate::runtime::testing::{adapter_index, scale_kernel, test_gpu};
 use crate::signal::View;
@@ -234,4 +237,56 @@ fn a_lost_device_says_so_and_is_replaced() {
     lost(gpu.time(&[Command::Clear(buffer)], 1).unwrap_err());
     let fresh: Arc<dyn Gpu> = device(Overrides::default()).unwrap();
     scale_array(&fresh, 2, 100, 1);
+}
+
+/// What the driver hands out for a pipeline cache that nothing was compiled with.
+fn empty_pipeline_cache(gpu: &WgpuDevice) -> Vec<u8> {
+    let (data, error) = scoped(gpu.faults.device(), |device| {
+        let descriptor = wgpu::PipelineCacheDescriptor { label: None, data: None, fallback: true };
+        // SAFETY: there is no data.
+        unsafe { device.create_pipeline_cache(&descriptor) }.get_data()
+    });
+    assert!(error.is_none(), "{error:?}");
+    data.unwrap()
+}
+
+#[test]
+fn whatever_the_store_of_compiled_kernels_holds_results_are_right() {
+    let folder = tempfile::tempdir().unwrap();
+    let start = || device(Overrides { cache: Some(folder.path().into()), ..Default::default() });
+    let Some(gpu) = start() else { return };
+    // Metal and DX12 hand no compiled kernels out.
+    if adapters(false).unwrap()[adapter_index().unwrap()].backend != "vulkan" {
+        return;
+    }
+    let store = Binaries::new(Some(folder.path().into()), &gpu.facts.key);
+    let kept = Kept::new(Binaries::new(None, ""), "vulkan", &gpu.facts.driver);
+    let key = kept.key(&scale_kernel(3), gpu.checked_shaders());
+    let real = empty_pipeline_cache(&gpu);
+    let mut other_device = real.clone();
+    other_device[20] ^= 0xff;
+    let mut header_alone = real.clone();
+    header_alone.truncate(64);
+    let sound = [real.clone(), other_device, header_alone, real[..real.len() - 1].to_vec(), vec![7; 5000], vec![0]];
+    for bytes in sound {
+        store.save(&key, &bytes);
+        let gpu: Arc<dyn Gpu> = start().unwrap();
+        scale_array(&gpu, 3, 1000, 3);
+    }
+    store.save(&key, &real);
+    let files = |ending: &str| -> Vec<_> {
+        let inside = std::fs::read_dir(folder.path().join("kernels/v1").join(&gpu.facts.key)).unwrap();
+        inside.map(|file| file.unwrap().path()).filter(|path| path.to_string_lossy().ends_with(ending)).collect()
+    };
+    for damage in [&b""[..], b"not an envelope", &[0; 4096]] {
+        store.save(&key, &real);
+        let found = files(".bin");
+        assert!(!found.is_empty());
+        found.iter().for_each(|path| std::fs::write(path, damage).unwrap());
+        let gpu: Arc<dyn Gpu> = start().unwrap();
+        scale_array(&gpu, 3, 1000, 3);
+        // Read, found wanting, and gone or replaced.
+        assert!(found.iter().all(|path| std::fs::read(path).map_or(true, |bytes| bytes != damage)));
+    }
+    assert!(files(".tmp").is_empty());
 }

@@ -5,6 +5,7 @@
 //! share the store and none loses what another wrote. Anything that is not a sound entry is damage: it is renamed aside
 //! with one warning and measured again. Where nothing can be written, results stay in memory, with one warning.
 
+mod clear;
 mod device;
 mod entry;
 mod lock;
@@ -14,6 +15,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
 
+pub use clear::{Cleared, clear};
 pub use device::DeviceFacts;
 pub use entry::{Candidate, Entry, Outcome, Rejection, Work};
 pub(crate) use entry::{SCHEMA, identity_text, iso_date};
