@@ -4,7 +4,7 @@ mod recommend;
 mod tuning;
 
 pub use recommend::{Basis, Estimate, Recommendation, recommend};
-pub use tuning::{explain, import_tuning, tuning_results};
+pub use tuning::{clear_cache, explain, import_tuning, tuning_results};
 
 use crate::error::{Error, Result};
 use crate::ops::job::{Input, Job};
