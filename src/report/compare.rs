@@ -1,5 +1,6 @@
 //! The devices beside each other: who is fastest from host to host, and what the stored facts say about why.
 
+use super::device;
 use super::html::Html;
 use super::model::{self, Class, gigabytes, short, time};
 use super::plot::{self, Times};
@@ -47,6 +48,7 @@ pub fn section(page: &mut Html, devices: &[DeviceResults]) -> Result<()> {
         return Ok(());
     }
     page.raw("<section>\n<h2 id=\"compare\">Comparison of devices</h2>\n");
+    introduce(page, devices);
     let all: Vec<(usize, Class<'_>)> =
         devices.iter().enumerate().flat_map(|(n, d)| Class::all(d).into_iter().map(move |class| (n, class))).collect();
     let mut names: Vec<(&str, &str)> = all.iter().map(|(_, c)| (c.operation, c.parameters)).collect();
@@ -58,7 +60,7 @@ pub fn section(page: &mut Html, devices: &[DeviceResults]) -> Result<()> {
             .iter()
             .filter_map(|device| {
                 let class = Class::all(device).into_iter().find(|c| (c.operation, c.parameters) == name)?;
-                Some(Side { device, label: model::unique_label(&device.facts, devices), class })
+                Some(Side { device, label: model::brief(&device.facts, devices), class })
             })
             .collect();
         let rows = rows(&sides);
@@ -72,6 +74,30 @@ pub fn section(page: &mut Html, devices: &[DeviceResults]) -> Result<()> {
     }
     page.raw("</section>\n");
     Ok(())
+}
+
+/// What the devices are, and what may be compared.
+fn introduce(page: &mut Html, devices: &[DeviceResults]) {
+    page.raw("<dl>\n");
+    for device in devices {
+        let facts = &device.facts;
+        let mut what = vec![facts.name.clone(), facts.architecture.clone()];
+        what.extend(model::copy_rate(facts).map(|rate| format!("plain copy at {} GB/s", gigabytes(rate))));
+        what.extend(facts.software.then(|| "software adapter: its arithmetic runs on the CPU".to_string()));
+        what.retain(|part| !part.is_empty());
+        page.element("dt", model::brief(facts, devices)).element("dd", what.join(", ")).raw("\n");
+    }
+    page.raw("</dl>\n");
+    let is_cpu = |device: &DeviceResults| device.facts.runtime == "cpu";
+    if devices.iter().any(is_cpu) && !devices.iter().all(is_cpu) {
+        page.raw(
+            "<p>A CPU's variants and a GPU's are different programs: their names do not compare, only their times. ",
+        );
+        page.raw(
+            "A call from host to host pays a GPU's transfers and launches, too; for arrays that stay on the device ",
+        );
+        page.raw("only the throughput counts.</p>\n");
+    }
 }
 
 /// The sizes that at least two devices have measured, smallest first.
@@ -97,9 +123,7 @@ fn rows<'a>(sides: &[Side<'a>]) -> Vec<Row<'a>> {
 fn group(page: &mut Html, name: (&str, &str), sides: &[Side<'_>], rows: &[Row<'_>]) -> Result<()> {
     page.raw("<h3>").text(name.0).raw(" <small>").text(name.1).raw("</small></h3>\n");
     page.raw("<ul class=\"notes\">\n");
-    for sentence in
-        [fastest(sides, rows), transfers(sides, rows), memory(sides), spaces(sides, rows)].into_iter().flatten()
-    {
+    for sentence in [fastest(sides, rows), transfers(sides, rows), choices(sides, rows)].into_iter().flatten() {
         page.element("li", sentence).raw("\n");
     }
     page.raw("</ul>\n");
@@ -134,28 +158,29 @@ fn drawn(name: (&str, &str), sides: &[Side<'_>], rows: &[Row<'_>]) -> Result<Opt
 
 fn table(page: &mut Html, name: (&str, &str), sides: &[Side<'_>], rows: &[Row<'_>]) {
     let caption = format!(
-        "{} {}: host to host, GB/s on the device, percent of its plain copy; the fastest is marked ●",
+        "{} {}: host to host, GB/s on the device, percent of its plain copy; ● is the fastest from host to host",
         name.0, name.1
     );
-    page.raw("<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"").text(&caption).raw("\">\n<table>");
-    page.element("caption", caption).raw("\n<thead><tr><th scope=\"col\" rowspan=\"2\">Size</th>");
-    for side in sides {
-        page.raw("<th scope=\"colgroup\" colspan=\"4\">").text(&side.label).raw("</th>");
-    }
-    page.raw("</tr>\n<tr>");
-    for _ in sides {
-        page.raw("<th scope=\"col\">Host to host</th><th scope=\"col\">GB/s</th><th scope=\"col\">% of copy</th>");
-        page.raw("<th scope=\"col\">In use</th>");
-    }
-    page.raw("</tr></thead>\n<tbody>\n");
-    for row in rows {
-        page.raw("<tr><th scope=\"row\">").text(row.name()).raw("</th>");
-        for (n, side) in sides.iter().enumerate() {
-            cells(page, side, row.entries.get(n).copied().flatten(), row.fastest() == Some(n));
+    device::table(page, "devices", &caption, |page| {
+        page.raw("<thead><tr><th scope=\"col\" rowspan=\"2\">Size</th>");
+        for side in sides {
+            page.raw("<th class=\"group\" scope=\"colgroup\" colspan=\"4\">").text(&side.label).raw("</th>");
         }
-        page.raw("</tr>\n");
-    }
-    page.raw("</tbody></table>\n</div>\n");
+        page.raw("</tr>\n<tr>");
+        for _ in sides {
+            page.raw("<th scope=\"col\">Host to host</th><th scope=\"col\">GB/s</th><th scope=\"col\">% of copy</th>");
+            page.raw("<th class=\"name\" scope=\"col\">In use</th>");
+        }
+        page.raw("</tr></thead>\n<tbody>\n");
+        for row in rows {
+            page.raw("<tr><th scope=\"row\">").text(row.name()).raw("</th>");
+            for (n, side) in sides.iter().enumerate() {
+                cells(page, side, row.entries.get(n).copied().flatten(), row.fastest() == Some(n));
+            }
+            page.raw("</tr>\n");
+        }
+        page.raw("</tbody>\n");
+    });
 }
 
 fn cells(page: &mut Html, side: &Side<'_>, entry: Option<&Entry>, is_fastest: bool) {
@@ -171,7 +196,7 @@ fn cells(page: &mut Html, side: &Side<'_>, entry: Option<&Entry>, is_fastest: bo
         page.element("td", total);
     }
     let rate = model::rate(entry, &entry.winner);
-    let percent = rate.zip(side.device.facts.copy_bytes_per_second).map(|(rate, copy)| short(100.0 * rate / copy));
+    let percent = rate.zip(model::copy_rate(&side.device.facts)).map(|(rate, copy)| short(100.0 * rate / copy));
     page.element("td", or_none(rate.map(gigabytes))).element("td", or_none(percent));
     page.raw("<td class=\"name\">").text(&entry.winner).raw("</td>");
 }
@@ -217,55 +242,23 @@ fn transfers(sides: &[Side<'_>], rows: &[Row<'_>]) -> Option<String> {
     })
 }
 
-/// What their memories allow.
-fn memory(sides: &[Side<'_>]) -> Option<String> {
-    let rates: Vec<String> = sides
-        .iter()
-        .filter_map(|side| {
-            Some(format!("{} GB/s on {}", gigabytes(side.device.facts.copy_bytes_per_second?), side.label))
-        })
-        .collect();
-    let mut text = match rates.len() {
-        0 | 1 => String::new(),
-        _ => format!("A plain copy of large arrays runs at {}.", rates.join(", ")),
+/// Where the choices of devices of one runtime differ.
+fn choices(sides: &[Side<'_>], rows: &[Row<'_>]) -> Option<String> {
+    let first = &sides.first()?.device.facts.runtime;
+    if sides.iter().any(|side| side.device.facts.runtime != *first) {
+        return None;
+    }
+    let differ = |row: &&Row<'_>| {
+        let mut winners = row.entries.iter().flatten().map(|e| &e.winner);
+        winners.next().is_some_and(|first| winners.any(|other| other != first))
     };
-    for side in sides.iter().filter(|side| side.device.facts.software) {
-        text.push_str(&format!(" {} is a software adapter: its arithmetic runs on the CPU.", side.label));
-    }
-    (!text.is_empty()).then(|| text.trim().to_string())
-}
-
-/// How their choices differ.
-fn spaces(sides: &[Side<'_>], rows: &[Row<'_>]) -> Option<String> {
-    let is_cpu = |side: &&Side<'_>| side.device.facts.runtime == "cpu";
-    let architectures: Vec<String> = sides
-        .iter()
-        .filter(|side| !side.device.facts.architecture.is_empty())
-        .map(|side| format!("{} is {}", side.label, side.device.facts.architecture))
-        .collect();
-    let built_for = if architectures.is_empty() { String::new() } else { format!(" ({})", architectures.join("; ")) };
-    if sides.iter().any(|side| is_cpu(&side)) && sides.iter().any(|side| !is_cpu(&side)) {
-        return Some(format!(
-            "A CPU's variants and a GPU's are different programs, so their names do not compare, only their times{built_for}."
-        ));
-    }
-    let differing: Vec<&Row<'_>> = rows
-        .iter()
-        .filter(|row| {
-            let mut winners = row.entries.iter().flatten().map(|e| &e.winner);
-            winners.next().is_some_and(|first| winners.any(|other| other != first))
-        })
-        .collect();
-    Some(match differing.last() {
-        None => format!("The same variants are in use at all {} sizes{built_for}.", rows.len()),
-        Some(row) => {
-            let each = sides
-                .iter()
-                .zip(&row.entries)
-                .filter_map(|(side, e)| Some(format!("{} on {}", (*e)?.winner, side.label)));
-            let each: Vec<String> = each.collect();
-            let count = format!("{} of {} sizes", differing.len(), rows.len());
-            format!("Different variants are in use at {count}{built_for}: at {} {}.", row.name(), each.join(", "))
-        }
-    })
+    let differing: Vec<&Row<'_>> = rows.iter().filter(differ).collect();
+    let Some(row) = differing.last() else {
+        return Some(format!("The same variants are in use at all {} sizes.", rows.len()));
+    };
+    let used =
+        sides.iter().zip(&row.entries).filter_map(|(side, e)| Some(format!("{} on {}", (*e)?.winner, side.label)));
+    let used: Vec<String> = used.collect();
+    let count = format!("{} of {} sizes", differing.len(), rows.len());
+    Some(format!("Different variants are in use at {count}: at {} {}.", row.name(), used.join(", ")))
 }

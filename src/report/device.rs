@@ -4,7 +4,7 @@ use super::html::Html;
 use super::model::{self, Class, gigabytes, ratio_text, short, size, time};
 use super::plot;
 use crate::error::Result;
-use crate::tune::{DeviceFacts, DeviceResults, Entry, Outcome};
+use crate::tune::{DeviceFacts, DeviceResults, Entry};
 
 /// Rows of a table of variants; a store that names more than this is not ours.
 const MOST_VARIANTS: usize = 200;
@@ -31,7 +31,7 @@ pub fn section(page: &mut Html, device: &DeviceResults, all: &[DeviceResults], i
 }
 
 fn facts(page: &mut Html, facts: &DeviceFacts) {
-    let copy = match facts.copy_bytes_per_second {
+    let copy = match model::copy_rate(facts) {
         Some(rate) => format!("{} GB/s, reading and writing counted", gigabytes(rate)),
         None => "not measured: throughput is shown without it".into(),
     };
@@ -57,10 +57,11 @@ fn facts(page: &mut Html, facts: &DeviceFacts) {
 
 fn class(page: &mut Html, class: &Class<'_>, facts: &DeviceFacts) -> Result<()> {
     page.raw("<h3>").text(class.operation).raw(" <small>").text(class.parameters).raw("</small></h3>\n");
-    let Some(largest) = class.entries.last() else { return Ok(()) };
-    page.paragraph(format!("At {}, {} is used: {}.", size(largest), largest.winner, model::reason(largest)));
+    let Some(largest) = class.example() else { return Ok(()) };
+    page.raw("<p>At ").text(size(largest)).raw(", <code>").text(&largest.winner).raw("</code> is used. ");
+    page.text(model::reason(largest)).raw("</p>\n");
     let candidates = plot::candidates(largest)?;
-    let throughput = plot::throughput(class, facts.copy_bytes_per_second)?;
+    let throughput = plot::throughput(class, model::copy_rate(facts))?;
     page.raw("<div class=\"plots\">\n");
     if let Some(plot) = candidates {
         let caption = format!(
@@ -73,7 +74,7 @@ fn class(page: &mut Html, class: &Class<'_>, facts: &DeviceFacts) -> Result<()> 
     if let Some(plot) = throughput {
         page.raw("<figure><figcaption>Throughput by size: filled marks are the variants in use, hollow ones the ");
         page.raw("built-in default");
-        if facts.copy_bytes_per_second.is_some() {
+        if model::copy_rate(facts).is_some() {
             page.raw("; what fits the caches may exceed the plain copy");
         }
         page.raw("</figcaption>").plot(&plot).raw("</figure>\n");
@@ -86,8 +87,12 @@ fn class(page: &mut Html, class: &Class<'_>, facts: &DeviceFacts) -> Result<()> 
 }
 
 /// A table that scrolls where it is wider than the page.
-fn table(page: &mut Html, caption: &str, fill: impl FnOnce(&mut Html)) {
-    page.raw("<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"").text(caption).raw("\">\n<table>");
+pub fn table(page: &mut Html, kind: &'static str, caption: &str, fill: impl FnOnce(&mut Html)) {
+    page.raw("<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"")
+        .text(caption)
+        .raw("\">\n<table class=\"")
+        .raw(kind)
+        .raw("\">");
     page.element("caption", caption).raw("\n");
     fill(page);
     page.raw("</table>\n</div>\n");
@@ -98,7 +103,7 @@ fn sizes(page: &mut Html, class: &Class<'_>, facts: &DeviceFacts) {
     let columns =
         ["Size", "In use", "Of the default's time", "GB/s", "Default GB/s", "% of copy", "Host to host", "Measured"];
     let left_out = class.entries.len().saturating_sub(MOST_ENTRIES);
-    table(page, "By size (channels × samples)", |page| {
+    table(page, "sizes", "By size (channels × samples)", |page| {
         page.raw("<thead><tr>");
         for name in columns {
             page.raw("<th scope=\"col\">").text(name).raw("</th>");
@@ -117,7 +122,7 @@ fn sizes(page: &mut Html, class: &Class<'_>, facts: &DeviceFacts) {
 fn size_row(page: &mut Html, entry: &Entry, facts: &DeviceFacts) {
     let or_none = |text: Option<String>| text.unwrap_or_else(|| "–".into());
     let used = model::rate(entry, &entry.winner);
-    let percent = used.zip(facts.copy_bytes_per_second).map(|(rate, copy)| short(100.0 * rate / copy));
+    let percent = used.zip(model::copy_rate(facts)).map(|(rate, copy)| short(100.0 * rate / copy));
     let ratio = model::ratio(entry, &entry.winner).map(|(ratio, spread)| {
         if entry.winner == entry.default {
             "1".into()
@@ -139,24 +144,15 @@ fn size_row(page: &mut Html, entry: &Entry, facts: &DeviceFacts) {
     ] {
         page.element("td", text);
     }
-    page.raw("</tr>\n<tr><td></td><td class=\"why\" colspan=\"7\">");
-    page.text(outcome(entry)).text(model::reason(entry)).raw("</td></tr>\n");
-}
-
-fn outcome(entry: &Entry) -> &'static str {
-    match entry.outcome {
-        Outcome::Won => "Won: ",
-        Outcome::DefaultKept => "Default kept: ",
-        Outcome::Inconclusive => "Inconclusive: ",
-    }
+    page.raw("</tr>\n<tr><td class=\"why\" colspan=\"8\"><span>").text(model::reason(entry)).raw("</span></td></tr>\n");
 }
 
 /// Every variant at every size, relative to the default.
 fn variants(page: &mut Html, class: &Class<'_>) {
     let entries = &class.entries[class.entries.len().saturating_sub(MOST_SIZES)..];
     let mut names: Vec<&str> = Vec::new();
-    // The largest size orders the rows: its candidates are sorted by time.
-    for entry in entries.iter().rev() {
+    // One size orders the rows: its candidates are sorted by time.
+    for entry in class.example().iter().chain(entries.iter().rev()) {
         let timed = entry.candidates.iter().map(|c| c.variant.as_str());
         for name in timed
             .chain(entry.rejected.iter().map(|r| r.variant.as_str()))
@@ -172,6 +168,7 @@ fn variants(page: &mut Html, class: &Class<'_>) {
     }
     table(
         page,
+        "matrix",
         "Time relative to the default, by variant and size; ● is in use, × was rejected, … was not tried",
         |page| {
             page.raw("<thead><tr><th scope=\"col\">Variant</th>");

@@ -1,6 +1,9 @@
 //! Stored results as the page shows them: by operation, parameters and size.
 
-use crate::tune::{DeviceFacts, DeviceResults, Entry, Explanation, Origin, Policy};
+use crate::tune::{DeviceFacts, DeviceResults, Entry, Explanation, Origin, Outcome, Policy};
+
+/// Rates that are believed, bytes a second: others come from damaged files.
+const POSSIBLE: std::ops::Range<f64> = 1.0..1e18;
 
 /// All sizes of one operation with one kind of parameters, on one device.
 pub struct Class<'a> {
@@ -37,6 +40,12 @@ impl<'a> Class<'a> {
         all
     }
 
+    /// The largest size at which several variants were timed, else the largest.
+    pub fn example(&self) -> Option<&'a Entry> {
+        let raced = self.entries.iter().rev().find(|e| e.candidates.len() > 1);
+        raced.or(self.entries.last()).copied()
+    }
+
     /// The newest result of a size.
     pub fn at(&self, channels: u64, samples: u64) -> Option<&'a Entry> {
         let of_size = self.entries.iter().filter(|e| (e.work.channels, e.work.samples) == (channels, samples));
@@ -58,7 +67,12 @@ pub fn size(entry: &Entry) -> String {
 /// Bytes a second that a variant moves, as far as an ideal implementation has to.
 pub fn rate(entry: &Entry, variant: &str) -> Option<f64> {
     let rate = entry.work.bytes as f64 / entry.seconds(variant)?;
-    (rate.is_finite() && rate > 0.0).then_some(rate)
+    POSSIBLE.contains(&rate).then_some(rate)
+}
+
+/// Bytes a second of a plain copy, if measured.
+pub fn copy_rate(facts: &DeviceFacts) -> Option<f64> {
+    facts.copy_bytes_per_second.filter(|rate| POSSIBLE.contains(rate))
 }
 
 /// Time of a variant relative to the default, with its spread.
@@ -66,9 +80,9 @@ pub fn ratio(entry: &Entry, variant: &str) -> Option<(f64, f64)> {
     entry.candidates.iter().find(|c| c.variant == variant).map(|c| (c.ratio, c.spread))
 }
 
-/// Why calls of this class use what they use.
+/// Why calls of this class use what they use, as a sentence.
 pub fn reason(entry: &Entry) -> String {
-    Explanation {
+    let explanation = Explanation {
         operation: entry.operation.clone(),
         class: entry.class.clone(),
         device: entry.device.clone(),
@@ -76,12 +90,20 @@ pub fn reason(entry: &Entry) -> String {
         variant: entry.winner.clone(),
         origin: Origin::Tuned,
         default: entry.default.clone(),
-        variants: entry.candidates.len() + entry.rejected.len() + entry.untried.len(),
+        // A race that did not begin names no variants; there were several, else there is none.
+        variants: match entry.outcome {
+            Outcome::Inconclusive => 2,
+            _ => entry.candidates.len() + entry.rejected.len() + entry.untried.len(),
+        },
         path: None,
         entry: Some(entry.clone()),
         copy_bytes_per_second: None,
-    }
-    .reason()
+    };
+    let reason = explanation.reason();
+    let mut letters = reason.chars();
+    let first = letters.next().into_iter().flat_map(char::to_uppercase);
+    let how = if entry.outcome == Outcome::Inconclusive { "Inconclusive. " } else { "" };
+    how.chars().chain(first).chain(letters).chain(['.']).collect()
 }
 
 /// A device in few words: its runtime and name, or its key where it has none.
@@ -97,6 +119,12 @@ pub fn unique_label(facts: &DeviceFacts, devices: &[DeviceResults]) -> String {
     let name = label(facts);
     let same = devices.iter().filter(|other| label(&other.facts) == name).count();
     if same > 1 && name != facts.device { format!("{name} [{}]", facts.device) } else { name }
+}
+
+/// The runtime's name where only one device has it, else [`unique_label`].
+pub fn brief(facts: &DeviceFacts, devices: &[DeviceResults]) -> String {
+    let alike = devices.iter().filter(|other| other.facts.runtime == facts.runtime).count();
+    if alike == 1 && !facts.runtime.is_empty() { facts.runtime.clone() } else { unique_label(facts, devices) }
 }
 
 /// Three significant digits; very large and very small numbers as powers of ten.

@@ -49,10 +49,8 @@ fn chosen(entry: &Entry) -> Vec<&Candidate> {
 fn paint(root: &Root<'_>, entry: &Entry, drawn: &[&Candidate]) -> Drawn {
     let lowest = drawn.iter().map(|c| c.ratio * (1.0 - c.spread)).fold(0.82, f64::min).max(0.0);
     let highest = drawn.iter().map(|c| c.ratio * (1.0 + c.spread)).fold(1.1, f64::max).min(EDGE);
-    let x =
-        Axis::linear((lowest - 0.05).max(0.0), highest + 0.05, "time relative to the default (less is faster)", |x| {
-            format!("{x:.2}")
-        });
+    let title = "time relative to the default (less is faster)";
+    let x = Axis::linear((lowest - 0.05).max(0.0), highest + 0.05, title, 1.0);
     let margins = Margins { left: 16, right: 20, top: 24, bottom: 48 };
     let frame = Frame::new(root, margins, x, Axis::bare())?;
     let (one, needed) = (frame.pixel(1.0, 0.0).0, frame.pixel(1.0 - MIN_GAIN, 0.0).0);

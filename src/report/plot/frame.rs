@@ -22,10 +22,15 @@ pub struct Axis {
 }
 
 impl Axis {
-    /// From `low` to `high`, with about five ticks.
-    pub fn linear(low: f64, high: f64, title: &str, show: impl Fn(f64) -> String) -> Axis {
-        let high = if high > low { high } else { low + 1.0 };
+    /// From `low` to `high`, with about five ticks; these are shown in units of `unit`.
+    pub fn linear(low: f64, high: f64, title: &str, unit: f64) -> Axis {
+        let high = if high > low { high } else { low + unit };
         let step = nice_step((high - low) / 5.0);
+        let decimals = (-(step / unit).log10().floor()).clamp(0.0, 3.0) as usize;
+        let show = |tick: f64| {
+            let number = tick / unit;
+            if number.abs() < 1e6 { format!("{number:.decimals$}") } else { format!("{number:.0e}") }
+        };
         let first = (low / step).ceil() * step;
         let ticks = (0..12).map(|n| first + f64::from(n) * step).filter(|&tick| tick <= high * (1.0 + 1e-9));
         let ticks = ticks.map(|tick| (tick, show(tick))).collect();

@@ -1,5 +1,7 @@
 //! Throughput against size, beside the rate of a plain copy.
 
+use plotters::style::text_anchor::HPos;
+
 use super::frame::{Axis, Frame, Margins, Mark, legend, legend_height};
 use super::{Drawn, Label, Plot, Role, Root};
 use crate::error::Result;
@@ -58,18 +60,14 @@ fn paint(root: &Root<'_>, curves: &[Curve], copy: Option<f64>) -> Drawn {
     let points = || curves.iter().flat_map(|c| c.used.iter().chain(&c.default).copied());
     let highest = points().map(|(_, rate)| rate).chain(copy).fold(0.0, f64::max) * 1.08;
     let x = Axis::logarithmic(points().map(|(values, _)| values), "channels × samples", amount);
-    let y = Axis::linear(0.0, highest, "GB/s", gigabytes);
+    let y = Axis::linear(0.0, highest, "GB/s", 1e9);
     let bottom = 48 + legend_height(2 * curves.len(), COLUMNS);
     let mut frame = Frame::new(root, Margins { left: 58, right: 58, top: TOP, bottom }, x, y)?;
     if let Some(copy) = copy {
-        if (highest / copy).is_finite() {
-            let percent =
-                Axis::linear(0.0, 100.0 * highest / copy, "percent of a plain copy", super::super::model::short);
-            frame.right_scale(&percent, copy / 100.0)?;
-        }
+        let percent = Axis::linear(0.0, 100.0 * highest / copy, "percent of a plain copy", 1.0);
+        frame.right_scale(&percent, copy / 100.0)?;
         let at = frame.pixel(0.0, copy).1;
         frame.path(&[(frame.left(), at), (frame.right(), at)], Role::Copy, 2)?;
-        frame.label(Label::new("plain copy of large arrays", Role::Soft), (frame.left() + 6, at - 9))?;
     }
     let mut entries = Vec::new();
     for (n, curve) in curves.iter().enumerate() {
@@ -84,6 +82,10 @@ fn paint(root: &Root<'_>, curves: &[Curve], copy: Option<f64>) -> Drawn {
             }
             entries.push((mark, format!("{} channels, {what}", curve.channels)));
         }
+    }
+    if let Some(copy) = copy {
+        let label = Label::new("plain copy of large arrays", Role::Soft).aligned(HPos::Right);
+        frame.label(label, (frame.right() - 6, frame.pixel(0.0, copy).1 - 10))?;
     }
     let top = frame.bottom() + 58;
     entries.chunks_mut(2).for_each(<[_]>::reverse);
