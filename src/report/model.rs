@@ -170,7 +170,8 @@ pub fn amount(value: f64) -> String {
 }
 
 fn trimmed(value: f64) -> String {
-    if value >= 100.0 || value.fract() == 0.0 { format!("{value:.0}") } else { format!("{value:.1}") }
+    let tenths = (10.0 * value).round() / 10.0;
+    if value >= 100.0 || tenths.fract() == 0.0 { format!("{value:.0}") } else { format!("{tenths:.1}") }
 }
 
 /// The beginning of a text, if it is longer than `most` characters.

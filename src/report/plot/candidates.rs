@@ -54,8 +54,12 @@ fn paint(root: &Root<'_>, entry: &Entry, drawn: &[&Candidate]) -> Drawn {
     let margins = Margins { left: 16, right: 20, top: 24, bottom: 48 };
     let frame = Frame::new(root, margins, x, Axis::bare())?;
     let (one, needed) = (frame.pixel(1.0, 0.0).0, frame.pixel(1.0 - MIN_GAIN, 0.0).0);
-    frame.path(&[(one, frame.top()), (one, frame.bottom())], Role::Ink, 1)?;
-    frame.path(&[(needed, frame.top()), (needed, frame.bottom())], Role::Margin, 1)?;
+    for row in 0..drawn.len() as i32 {
+        // Beside the tracks only: names stay readable.
+        let track = frame.top() + row * ROW as i32 + 16;
+        frame.path(&[(one, track), (one, track + 15)], Role::Ink, 1)?;
+        frame.path(&[(needed, track), (needed, track + 15)], Role::Margin, 1)?;
+    }
     frame.label(Label::new("default", Role::Ink), (one + 4, 12))?;
     let least = format!("a win: {:.0} % less", 100.0 * MIN_GAIN);
     frame.label(Label::new(&least, Role::Soft).aligned(HPos::Right), (needed - 4, 12))?;

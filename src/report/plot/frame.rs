@@ -222,12 +222,12 @@ pub fn draw_mark(root: &Root<'_>, (x, y): (i32, i32), mark: Mark) -> Drawn {
 }
 
 /// What the marks mean, in columns below a plot; `top` is its first line.
-pub fn legend(root: &Root<'_>, entries: &[(Mark, String)], columns: usize, top: i32) -> Drawn {
+pub fn legend(root: &Root<'_>, entries: &[(Role, Mark, String)], columns: usize, top: i32) -> Drawn {
     let width = (WIDTH as usize - 20) / columns.max(1);
-    for (index, (mark, text)) in entries.iter().enumerate() {
+    for (index, (line, mark, text)) in entries.iter().enumerate() {
         let (column, row) = (index % columns.max(1), index / columns.max(1));
         let at = (20 + (column * width) as i32, top + 18 * row as i32);
-        root.draw(&PathElement::new(vec![(at.0 - 10, at.1), (at.0 + 10, at.1)], stroke(mark.role, 2)))?;
+        root.draw(&PathElement::new(vec![(at.0 - 10, at.1), (at.0 + 10, at.1)], stroke(*line, 2)))?;
         draw_mark(root, at, *mark)?;
         Label::new(text, Role::Ink).draw(root, (at.0 + 16, at.1))?;
     }

@@ -75,12 +75,13 @@ fn paint(root: &Root<'_>, curves: &[Curve], copy: Option<f64>) -> Drawn {
             (&curve.default, Role::Default(n), false, "built-in default"),
             (&curve.used, Role::Series(n), true, "in use"),
         ] {
-            let mark = Mark { role, shape: n, filled };
+            // A hollow mark is not dashed.
+            let mark = Mark { role: Role::Series(n), shape: n, filled };
             frame.curve(points, role, if filled { 2 } else { 1 })?;
             for &(values, rate) in points {
                 frame.mark(frame.pixel(values, rate), mark)?;
             }
-            entries.push((mark, format!("{} channels, {what}", curve.channels)));
+            entries.push((role, mark, format!("{} channels, {what}", curve.channels)));
         }
     }
     if let Some(copy) = copy {

@@ -46,7 +46,7 @@ fn paint(root: &Root<'_>, devices: &[&Times]) -> Drawn {
         for &(values, seconds) in &device.points {
             frame.mark(frame.pixel(values, seconds), mark)?;
         }
-        entries.push((mark, cut(&device.device, 80)));
+        entries.push((mark.role, mark, cut(&device.device, 80)));
     }
     legend(root, &entries, 1, frame.bottom() + 58)
 }
