@@ -132,7 +132,7 @@ fn readings_that_are_none_are_void() {
 fn a_stall_or_a_lost_device_settles_nothing() {
     let stalls =
         Bench::new("null-stall", |v, n, before| [2e-4, 1e-4, 2e-4][v] * n + if before == 4 { 5.0 } else { 0.0 });
-    assert!(matches!(stalls.tune().0.unwrap(), Tuning::Abandoned(reason) if reason.contains("budget ended")));
+    assert!(matches!(stalls.tune().0.unwrap(), Tuning::Inconclusive(reason) if reason.contains("budget ended")));
     let lost = Bench::new("null-lost", |v, n, _| [2e-4, 1e-4, 2e-4][v] * n);
     // Well after the first verification has begun, and before the last.
     lost.gpu.fail(Call::Launch, 60, ErrorKind::DeviceLost);
