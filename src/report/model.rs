@@ -130,7 +130,7 @@ pub fn brief(facts: &DeviceFacts, devices: &[DeviceResults]) -> String {
 /// Three significant digits; very large and very small numbers as powers of ten.
 pub fn short(value: f64) -> String {
     match value.abs() {
-        v if v == 0.0 => "0".into(),
+        0.0 => "0".into(),
         v if !(1e-3..1e6).contains(&v) => format!("{value:.1e}"),
         v if v < 10.0 => format!("{value:.2}"),
         v if v < 100.0 => format!("{value:.1}"),
