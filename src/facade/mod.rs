@@ -68,6 +68,7 @@ pub fn autotune_with(
         let plan = tune::Sweep { runtime: name, budget, force: options.force };
         let mut summary = tune::sweep(tune::shared(), plan, jobs, progress);
         summary.sizes = points.len();
+        summary.seconds = (opened + start.elapsed()).as_secs_f64();
         summaries.push(summary);
     }
     Ok(summaries)
