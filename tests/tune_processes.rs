@@ -61,7 +61,8 @@ fn all_succeed(children: Vec<Child>) {
     }
 }
 
-/// The store answers for every operation without measuring, and holds sound entries alone.
+/// The store answers for every operation without measuring, and holds sound entries alone (and notes of what a killed
+/// process was trying).
 fn is_whole(cache: &Path) {
     for index in 0..PROCESSES {
         let fake = Scripted::new(&operation(index));
@@ -70,7 +71,10 @@ fn is_whole(cache: &Path) {
     }
     assert_eq!(warnings(cache), [""; 0]);
     let names: Vec<String> = files(cache).iter().map(|f| f.file_name().unwrap().to_string_lossy().into()).collect();
-    assert!(names.iter().all(|name| name.ends_with(".json") || name == "lock"), "{names:?}");
+    assert!(
+        names.iter().all(|name| name.ends_with(".json") || name.ends_with(".trying") || name == "lock"),
+        "{names:?}"
+    );
     for file in files(cache).iter().filter(|file| file.extension().is_some_and(|e| e == "json")) {
         let text = std::fs::read_to_string(file).unwrap();
         let value: serde_json::Value = serde_json::from_str(&text).unwrap();

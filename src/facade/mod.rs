@@ -69,6 +69,9 @@ pub fn autotune_with(
         let mut summary = tune::sweep(tune::shared(), plan, jobs, progress);
         summary.sizes = points.len();
         summary.seconds = (opened + start.elapsed()).as_secs_f64();
+        if tune::shared().is_unwritable() {
+            summary.failed.push("results could not be stored and are lost when this process ends".into());
+        }
         summaries.push(summary);
     }
     Ok(summaries)

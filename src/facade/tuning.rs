@@ -1,13 +1,17 @@
 //! What the tuner knows, to look at and to carry to other machines.
 
 use crate::accelerator;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::ops::job::{Input, Job};
 use crate::ops::problem::Shape;
 use crate::ops::registry::{self, Entry};
 use crate::ops::yardstick;
 use crate::runtime::{self, Target};
 use crate::tune::{self, Collection, DeviceFacts, DeviceResults, Explanation, ImportSummary, Policy};
+
+#[cfg(all(test, feature = "gpu"))]
+#[path = "shipped_tests.rs"]
+mod shipped_tests;
 
 /// The operation of this name.
 pub(super) fn operation(name: &str) -> Result<&'static Entry> {
@@ -21,6 +25,9 @@ pub(super) fn operation(name: &str) -> Result<&'static Entry> {
 pub(super) fn shape(channels: usize, samples: usize) -> Result<Shape> {
     if channels == 0 || samples == 0 {
         return Err(Error::invalid(format!("channels and samples must be 1 or more, got {channels} x {samples}")));
+    }
+    if channels as u128 * samples as u128 > tune::MAX_VALUES {
+        return Err(Error::invalid(format!("{channels} channels x {samples} samples do not fit in any memory")));
     }
     Ok(Shape { channels, samples })
 }
@@ -77,7 +84,12 @@ pub fn import_tuning(collection: &Collection, force: bool) -> Result<ImportSumma
         registry::entry(&entry.operation)
             .is_some_and(|e| tune::cache::identity_text(e.identity(on_gpu)) == entry.identity)
     };
-    Ok(tune::shared().import(collection, &here, force, &is_current))
+    let summary = tune::shared().import(collection, &here, force, &is_current);
+    if summary.unwritten > 0 {
+        let text = format!("{} results could not be written, {} were", summary.unwritten, summary.imported);
+        return Err(Error::new(ErrorKind::Io, text));
+    }
+    Ok(summary)
 }
 
 /// Removes what dspk has stored of the devices of these runtimes (none given: of all devices ever used here): tuning

@@ -128,17 +128,38 @@ fn parent(path: &Path) -> &Path {
     path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// A file under a temporary name in its final folder; removed unless finished.
+/// Links that are followed; more are a circle.
+const MAX_LINKS: usize = 40;
+
+/// Where a path leads through links, the last of which may point to nothing yet.
+fn followed(path: &Path) -> Result<PathBuf> {
+    let mut place = path.to_path_buf();
+    for _ in 0..MAX_LINKS {
+        match fs::read_link(&place) {
+            Ok(target) => place = parent(&place).join(target),
+            Err(_) => return Ok(place),
+        }
+    }
+    Err(Error::invalid(format!("output {} is a circle of links; name a file", path.display())))
+}
+
+/// A file under a temporary name in its final folder; removed unless finished. What is no file (a device, a pipe) is
+/// written as it is: it must not be replaced.
 struct Pending {
     file: BufWriter<File>,
-    temporary: PathBuf,
+    /// `None` = written in place.
+    temporary: Option<PathBuf>,
     path: PathBuf,
-    moved: bool,
 }
 
 impl Pending {
     fn create(path: &Path) -> Result<Self> {
         static COUNT: AtomicU64 = AtomicU64::new(0);
+        let path = &followed(path)?;
+        if fs::metadata(path).is_ok_and(|facts| !facts.is_file() && !facts.is_dir()) {
+            let file = BufWriter::with_capacity(1 << 16, OpenOptions::new().write(true).open(path)?);
+            return Ok(Pending { file, temporary: None, path: path.clone() });
+        }
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         // Another process's leftovers may have the same number; a few tries get past them.
         let mut tries = 0;
@@ -148,7 +169,7 @@ impl Pending {
             match OpenOptions::new().write(true).create_new(true).open(&temporary) {
                 Ok(file) => {
                     let file = BufWriter::with_capacity(1 << 16, file);
-                    return Ok(Pending { file, temporary, path: path.to_path_buf(), moved: false });
+                    return Ok(Pending { file, temporary: Some(temporary), path: path.clone() });
                 }
                 Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists && tries < 100 => tries += 1,
                 Err(e) => return Err(e.into()),
@@ -176,18 +197,20 @@ impl Pending {
 
     fn finish(mut self) -> Result<()> {
         self.file.flush()?;
-        fs::rename(&self.temporary, &self.path)?;
-        self.moved = true;
+        if let Some(temporary) = &self.temporary {
+            fs::rename(temporary, &self.path)?;
+            self.temporary = None;
+        }
         Ok(())
     }
 }
 
 impl Drop for Pending {
     fn drop(&mut self) {
-        if !self.moved
-            && let Err(e) = fs::remove_file(&self.temporary)
+        if let Some(temporary) = &self.temporary
+            && let Err(e) = fs::remove_file(temporary)
         {
-            log::warn!("the unfinished file {} could not be removed: {e}", self.temporary.display());
+            log::warn!("the unfinished file {} could not be removed: {e}", temporary.display());
         }
     }
 }
@@ -196,6 +219,27 @@ impl Drop for Pending {
 mod tests {
     use super::*;
     use crate::ops::command::NdArray;
+
+    /// A link stays a link, and what is no file is written, never replaced.
+    #[cfg(unix)]
+    #[test]
+    fn links_are_followed_and_devices_stay() {
+        use std::os::unix::fs::{FileTypeExt, symlink};
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        symlink("target.txt", at("link.txt")).unwrap();
+        for text in ["one", "two"] {
+            write_text(&at("link.txt"), text).unwrap();
+            assert_eq!(fs::read_to_string(at("target.txt")).unwrap(), text);
+            assert!(fs::symlink_metadata(at("link.txt")).unwrap().is_symlink());
+        }
+        symlink("circle", at("circle")).unwrap();
+        assert!(write_text(&at("circle"), "x").unwrap_err().to_string().contains("circle of links"));
+        symlink("/dev/null", at("nothing")).unwrap();
+        write_text(&at("nothing"), "x").unwrap();
+        assert!(fs::metadata("/dev/null").unwrap().file_type().is_char_device());
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 4);
+    }
 
     fn one() -> Array {
         Array::F64(NdArray::flat(vec![1.0, 2.0]))

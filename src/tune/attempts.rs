@@ -4,7 +4,7 @@
 //! the same variant again. So a small file beside the entry, `<class>.trying`, names the variant that is being proven or
 //! timed for the first time. Who finds it, and the process that wrote it gone, counts that against the variant; after
 //! [`LIMIT`] ends it is rejected. A user who stops a run hits the same variant of the same class that often only by bad
-//! luck, and `autotune --force` tries again.
+//! luck, and `autotune --force` tries again. The built-in default is never rejected for it.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -115,7 +115,12 @@ impl Tunable for Watched<'_> {
     fn verify(&self, variant: usize) -> Result<()> {
         let name = self.variants().get(variant).map_or("", String::as_str);
         let ends = self.state.borrow().record.ends.get(name).copied().unwrap_or(0);
-        if ends >= LIMIT {
+        // The built-in default is what runs without a tuner, too: rejecting it would help nobody.
+        if ends >= LIMIT && variant != 0 {
+            log::warn!(
+                "variant {name:?} of {} is not tried again: {ends} processes ended while they did",
+                self.operation()
+            );
             let text = format!("{ends} processes ended while they tried it; autotune --force tries again");
             return Err(Error::new(ErrorKind::Kernel, text));
         }

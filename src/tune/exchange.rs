@@ -34,6 +34,8 @@ pub struct ImportSummary {
     pub kept: usize,
     /// Results left out because they are of an operation or of kernels that this build does not have.
     pub other_version: usize,
+    /// Results that could not be written; a warning says why.
+    pub unwritten: usize,
     /// Devices left out because this machine has none with that key.
     pub other_devices: Vec<String>,
 }
@@ -83,9 +85,10 @@ impl Collection {
             return Err(wrong(format!("schema {}, this build reads {SCHEMA}", collection.schema)));
         }
         for device in &collection.devices {
-            device.facts.check().map_err(|e| wrong(format!("device {:?}: {e}", device.facts.device)))?;
+            device.facts.check().map_err(|e| wrong(format!("device {:?}: {e}", short(&device.facts.device))))?;
             for entry in &device.entries {
-                let name = || format!("{} {} on {}", entry.operation, entry.class, entry.device);
+                let name =
+                    || format!("{:?} {:?} on {:?}", short(&entry.operation), short(&entry.class), short(&entry.device));
                 entry.check().map_err(|e| wrong(format!("{}: {e}", name())))?;
                 if entry.device != device.facts.device {
                     return Err(wrong(format!("{} is listed under {}", name(), device.facts.device)));
@@ -94,6 +97,11 @@ impl Collection {
         }
         Ok(collection)
     }
+}
+
+/// The first part of a text that may be of any length.
+fn short(text: &str) -> String {
+    text.chars().take(80).collect()
 }
 
 impl Tuner {
@@ -128,8 +136,11 @@ impl Tuner {
                     summary.kept += 1;
                     continue;
                 }
-                self.store.save(&Entry { imported: true, ..entry.clone() }, &device.facts);
-                summary.imported += 1;
+                if self.store.save(&Entry { imported: true, ..entry.clone() }, &device.facts) {
+                    summary.imported += 1;
+                } else {
+                    summary.unwritten += 1;
+                }
             }
         }
         summary

@@ -79,6 +79,12 @@ impl Explanation {
         }
         match (self.policy, self.origin, &self.entry) {
             (Policy::Off, ..) => "DSPK_AUTOTUNE=off: always the built-in default".into(),
+            (Policy::Force, Origin::Tuned, Some(entry)) => {
+                format!(
+                    "{}; DSPK_AUTOTUNE=force: the next process that meets it measures it again",
+                    self.measured(entry)
+                )
+            }
             (_, Origin::Tuned, Some(entry)) => self.measured(entry),
             (_, Origin::Nearest, _) => format!("taken from the nearest class measured on this device; {}", self.next()),
             (_, Origin::Shipped, _) => {
@@ -103,6 +109,9 @@ impl Explanation {
                 Policy::Pinned => "DSPK_AUTOTUNE=pinned: the fastest that rounds like the default".into(),
                 _ => format!("the winner {:?} may not be used here; this is the next best that may", entry.winner),
             };
+        }
+        if entry.outcome != Outcome::Won && !entry.default.is_empty() && entry.winner != entry.default {
+            return "the stored result names it, although its own evidence is for the default".into();
         }
         match (entry.outcome, of(&entry.winner)) {
             (Outcome::Inconclusive, _) => format!("the default is kept: {}", entry.reason),

@@ -6,6 +6,9 @@ use crate::error::{Error, Result};
 
 const DEFAULT: &str = include_str!("../../tuning/grid.json");
 
+/// Values in an array beyond which no size is asked about: 4 TiB of float32.
+pub(crate) const MAX_VALUES: u128 = 1 << 40;
+
 /// Channel counts and lengths; every combination is one grid point.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -29,7 +32,7 @@ impl Grid {
     /// The standard grid, with the axes given here (where not empty) in place of its own.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::InvalidArgument`] for a size of 0.
+    /// [`crate::ErrorKind::InvalidArgument`] for a size of 0, or one that no memory holds.
     pub fn with(channels: &[usize], samples: &[usize]) -> Result<Grid> {
         let mut grid = Grid::standard()?;
         for (axis, given, name) in [(&mut grid.channels, channels, "channels"), (&mut grid.samples, samples, "samples")]
@@ -40,6 +43,13 @@ impl Grid {
             if !given.is_empty() {
                 *axis = given.to_vec();
             }
+        }
+        let largest = |axis: &[usize]| axis.iter().copied().max().unwrap_or(0) as u128;
+        let (channels, samples) = (largest(&grid.channels), largest(&grid.samples));
+        if channels * samples > MAX_VALUES {
+            return Err(Error::invalid(format!(
+                "{channels} channels x {samples} samples do not fit in any memory; tune for sizes that you have"
+            )));
         }
         Ok(grid)
     }
@@ -76,7 +86,8 @@ mod tests {
         assert_eq!(Grid::with(&[], &[7]).unwrap().samples, [7]);
         assert!(Grid::with(&[0], &[]).unwrap_err().to_string().contains("channels"));
         assert!(Grid::with(&[], &[8, 0]).unwrap_err().to_string().contains("samples"));
-        let huge = Grid::with(&[usize::MAX, 1], &[usize::MAX]).unwrap();
-        assert_eq!(huge.points()[0].0, 1);
+        for (channels, samples) in [(vec![usize::MAX, 1], vec![usize::MAX]), (vec![1 << 32], vec![8192])] {
+            assert!(Grid::with(&channels, &samples).unwrap_err().to_string().contains("memory"));
+        }
     }
 }

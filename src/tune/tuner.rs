@@ -220,6 +220,11 @@ impl Tuner {
         }
     }
 
+    /// Whether a result could not be stored: it stays in this process's memory alone.
+    pub fn is_unwritable(&self) -> bool {
+        self.store.is_unwritable()
+    }
+
     /// Removes temporary files that killed processes left under a device.
     pub fn remove_leftovers(&self, device: &str) {
         self.store.remove_leftovers(device);
@@ -244,7 +249,9 @@ impl Tuner {
             self.look_up(slot, tunable);
         }
         let state = slot.read();
+        let known = |winner: &String| tunable.variants().contains(winner);
         state.stage == Stage::Settled
+            && state.winner.as_ref().is_none_or(known)
             && state.incomplete_within.is_none_or(|tried| tried >= budget.as_secs_f64())
             && (state.timed_values == 0 || state.timed_values >= tunable.work().values())
     }

@@ -47,7 +47,15 @@ fn run(
         None => actions::tune(&arguments, backend, err),
     };
     match done {
-        Ok((text, code)) => finish(write!(out, "{text}").and_then(|()| out.flush()), code),
+        Ok((text, code)) => {
+            let written = write!(out, "{text}").and_then(|()| out.flush());
+            if let Err(e) = written.as_ref()
+                && e.kind() != std::io::ErrorKind::BrokenPipe
+            {
+                return finish(writeln!(err, "error: writing to stdout: {e}"), code.max(FAILED));
+            }
+            code
+        }
         Err(Failure { status, message }) => finish(writeln!(err, "{}", one_line(&format!("error: {message}"))), status),
     }
 }

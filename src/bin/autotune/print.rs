@@ -158,7 +158,8 @@ mod tests {
     fn an_import_says_what_was_left_out_and_why() {
         let nothing = ImportSummary::default();
         assert_eq!(imported(&nothing).lines().count(), 1);
-        let all = ImportSummary { imported: 3, kept: 1, other_version: 2, other_devices: vec!["gfx".into()] };
+        let all =
+            ImportSummary { imported: 3, kept: 1, other_version: 2, unwritten: 0, other_devices: vec!["gfx".into()] };
         let text = imported(&all);
         assert!(text.contains("3 results") && text.contains("1 class that") && text.contains("2 results of"), "{text}");
         assert!(text.contains("gfx: not a device of this machine"), "{text}");

@@ -7,7 +7,7 @@ use std::time::Instant;
 use super::data::Data;
 use super::proof::{bits, compare, rounds_differently};
 use super::{Job, wrong};
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::ops::problem::{Locality, Shape, Variant};
 use crate::runtime::Target;
 #[cfg(feature = "gpu")]
@@ -50,10 +50,24 @@ pub(super) struct Part {
 const WHOLE_CHANNEL: usize = 1 << 26;
 
 impl Job<'_> {
+    /// Input and output must fit the machine's memory with room to spare: asking for more ends the process.
+    fn check_memory(&self) -> Result<()> {
+        let (x, y) = (self.timed_shape, self.problem.output(self.timed_shape));
+        let values = |shape: Shape| shape.channels as u128 * shape.samples as u128;
+        let needed = 4 * (values(x) + values(y));
+        let memory = u128::from(crate::runtime::cpu::facts().memory_mb) << 20;
+        if memory == 0 || needed <= memory / 4 * 3 {
+            return Ok(());
+        }
+        let text = format!("timing {} x {} needs {needed} bytes, the machine has {memory}", x.channels, x.samples);
+        Err(Error::new(ErrorKind::OutOfMemory, text))
+    }
+
     pub(super) fn timed(&self) -> Result<&Timed> {
         if let Some(t) = self.timed.data.get() {
             return Ok(t);
         }
+        self.check_memory()?;
         let x = Data::noise(self.timed_shape, self.input, 7);
         let expected = self.expected(&x)?;
         let out = self.problem.output(self.timed_shape);

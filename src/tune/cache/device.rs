@@ -56,8 +56,8 @@ impl DeviceFacts {
         }
         let texts =
             [&self.device, &self.runtime, &self.architecture, &self.vendor, &self.name, &self.driver, &self.date];
-        if texts.iter().any(|text| text.len() > MAX_TEXT) {
-            return Err("a text in it is too long".into());
+        if texts.iter().any(|text| text.len() > MAX_TEXT || text.contains(char::is_control)) {
+            return Err("a text in it is too long or has control characters".into());
         }
         if self.copy_bytes_per_second.is_some_and(is_void) {
             return Err("its copy_bytes_per_second is not a rate".into());

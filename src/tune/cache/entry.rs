@@ -39,7 +39,7 @@ pub struct Rejection {
 impl Rejection {
     /// A rejection whose reason is cut to what an entry may hold: a compiler's message can be of any length.
     pub(crate) fn new(variant: &str, reason: &str) -> Rejection {
-        let mut reason = reason.to_string();
+        let mut reason: String = reason.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
         if reason.len() > MAX_REASON {
             let end = (0..=MAX_REASON).rev().find(|&at| reason.is_char_boundary(at)).unwrap_or(0);
             reason.truncate(end);
@@ -167,8 +167,8 @@ impl Entry {
         let listed = self.candidates.iter().map(|c| &c.variant).chain(&self.untried);
         let rejected = self.rejected.iter().flat_map(|r| [&r.variant, &r.reason]);
         let mut texts = own.into_iter().chain([&self.reason]).chain(listed).chain(rejected);
-        if texts.any(|text| text.len() > MAX_TEXT) {
-            return Err("a text in it is too long".into());
+        if texts.any(|text| text.len() > MAX_TEXT || text.contains(char::is_control)) {
+            return Err("a text in it is too long or has control characters".into());
         }
         if self.identity.len() != 32 || !self.identity.bytes().all(|b| b.is_ascii_hexdigit()) {
             return Err("its identity is not 32 hexadecimal digits".into());

@@ -161,18 +161,24 @@ impl Store {
         near.into_iter().map(|(_, entry)| entry).collect()
     }
 
-    /// Stores an entry; a failure is warned about once per store.
-    pub fn save(&self, entry: &Entry, facts: &DeviceFacts) {
-        let Some(folder) = self.folder(&entry.device, &entry.operation) else { return };
+    /// Stores an entry; a failure is warned about once per store. Whether it is stored.
+    pub fn save(&self, entry: &Entry, facts: &DeviceFacts) -> bool {
+        let Some(folder) = self.folder(&entry.device, &entry.operation) else { return false };
         files::remove_leftovers(&folder);
         let written = entry
             .to_bytes()
             .map_err(std::io::Error::from)
             .and_then(|bytes| files::write(&folder, &entry_name(&entry.class), &bytes));
-        match written {
+        match &written {
             Ok(()) => self.describe(facts),
             Err(e) => self.warn_once(&format!("{} cannot be written: {e}", folder.display())),
         }
+        written.is_ok()
+    }
+
+    /// Whether something could not be stored.
+    pub fn is_unwritable(&self) -> bool {
+        self.warned.load(Ordering::Relaxed)
     }
 
     /// Notes in the stored entry, if there is one of this recipe, that a variant failed in use.
@@ -223,7 +229,7 @@ impl Store {
         let dated = DeviceFacts { schema: SCHEMA, date: date_now(), ..facts.clone() };
         let written = dated.to_bytes().map_err(std::io::Error::from);
         if let Err(e) = written.and_then(|bytes| files::write(&folder, DEVICE_FILE, &bytes)) {
-            self.warn_once(&format!("{} cannot be written: {e}", folder.display()));
+            log::debug!("{} cannot be written: {e}", folder.join(DEVICE_FILE).display());
         }
     }
 
