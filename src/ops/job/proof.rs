@@ -13,7 +13,8 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::{Mutex, PoisonError};
 
-use xxhash_rust::xxh3::Xxh3Default;
+use rayon::prelude::*;
+use xxhash_rust::xxh3::{Xxh3Default, xxh3_128};
 
 use super::data::{Data, Input};
 use super::guard::Guarded;
@@ -261,9 +262,9 @@ pub(super) fn rounds_differently(first: &str) -> crate::Error {
 
 /// A hash of the values of a result.
 pub(super) fn bits(y: &Signal) -> u128 {
-    let mut hash = Xxh3Default::new();
-    y.rows().for_each(|row| hash.update(bytemuck::cast_slice(row)));
-    hash.digest128()
+    // Row by row, so that all cores share the reading.
+    let rows: Vec<u128> = (0..y.channels()).into_par_iter().map(|c| xxh3_128(bytemuck::cast_slice(y.row(c)))).collect();
+    xxh3_128(bytemuck::cast_slice(&rows))
 }
 
 fn same_bits(a: &Signal, b: &Signal) -> bool {
