@@ -24,7 +24,7 @@ pub(super) fn i0e(x: f64) -> f64 {
         sum += term;
         k += 1.0;
     }
-    sum / (2.0 * PI * x).sqrt()
+    sum / ((2.0 * PI).sqrt() * x.sqrt())
 }
 
 /// Kaiser's window of one `beta`.

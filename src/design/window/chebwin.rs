@@ -21,7 +21,7 @@ pub(super) fn chebwin(m: usize, at: f64) -> Result<Vec<f64>> {
     for (k, value) in spectrum.iter_mut().enumerate() {
         let size = chebyshev(order, a, k, grid) / height;
         // The polynomial is even or odd as its order.
-        let size = if 2 * k > grid && m % 2 == 0 { -size } else { size };
+        let size = if 2 * k > grid && m.is_multiple_of(2) { -size } else { size };
         // Delayed by (m - 1) / 2 samples; the angle is reduced before it is rounded.
         *value = turn((k as u128 * (m - 1) as u128) % (2 * grid as u128), 2 * grid) * size;
     }

@@ -66,7 +66,7 @@ pub(super) fn window(m: usize, nw: f64) -> Result<Vec<f64>> {
     let peak = w.iter().fold(0.0f64, |p, v| p.max(*v));
     let square = (m as f64).powi(2);
     // scipy's "approximate" norm.
-    let correction = if m % 2 == 0 { square / (square + nw) } else { 1.0 };
+    let correction = if m.is_multiple_of(2) { square / (square + nw) } else { 1.0 };
     w.iter_mut().for_each(|v| *v *= correction / peak);
     Ok(w)
 }
@@ -79,8 +79,10 @@ pub(super) fn check_bandwidth(nw: f64, m: usize) -> Result<()> {
 
 /// The eigenvalue of the concentration problem: its row at the sequence's largest sample.
 fn concentration(sequence: &[f64], kernel: &[f64]) -> f64 {
-    let (at, peak) =
-        sequence.iter().enumerate().fold((0, 0.0f64), |best, (i, v)| if v.abs() > best.1.abs() { (i, *v) } else { best });
+    let (at, peak) = sequence
+        .iter()
+        .enumerate()
+        .fold((0, 0.0f64), |best, (i, v)| if v.abs() > best.1.abs() { (i, *v) } else { best });
     let sum: f64 = sequence.iter().enumerate().map(|(i, v)| v * kernel[i.abs_diff(at)]).sum();
     sum / peak
 }
@@ -180,7 +182,11 @@ impl Half {
         let mut shift = 0.5 * (low + high);
         loop {
             let step = self.step(shift);
-            if step.below <= index { low = shift } else { high = shift }
+            if step.below <= index {
+                low = shift
+            } else {
+                high = shift
+            }
             let done = step.correction.abs() <= 2.0 * f64::EPSILON * shift || high - low <= 2.0 * f64::EPSILON * high;
             if done {
                 return step.energy;

@@ -66,14 +66,10 @@ static NAMED: [Named; 25] = [
         Ok(Window::KaiserBesselDerived { beta: p.needed(0) })
     }),
     needing(&["gaussian", "gauss", "gss"], &["std"], |p| Ok(Window::Gaussian { std: p.needed(0) })),
-    needing(
-        &["general_gaussian", "general gaussian", "general_gauss", "general gauss", "ggs"],
-        &["p", "sig"],
-        |p| Ok(Window::GeneralGaussian { p: p.needed(0), sig: p.needed(1) }),
-    ),
-    needing(&["general_hamming", "general hamming"], &["alpha"], |p| {
-        Ok(Window::GeneralHamming { alpha: p.needed(0) })
+    needing(&["general_gaussian", "general gaussian", "general_gauss", "general gauss", "ggs"], &["p", "sig"], |p| {
+        Ok(Window::GeneralGaussian { p: p.needed(0), sig: p.needed(1) })
     }),
+    needing(&["general_hamming", "general hamming"], &["alpha"], |p| Ok(Window::GeneralHamming { alpha: p.needed(0) })),
     needing(&["general_cosine", "general cosine"], &["weights"], |p| {
         Ok(Window::GeneralCosine((0..p.0.len()).map(|i| p.needed(i)).collect()))
     }),
@@ -267,10 +263,7 @@ mod tests {
             message("hann", &[Some(1.0)]),
             "the window hann takes no parameters, 1 given; pass for instance \"hann\""
         );
-        assert_eq!(
-            message("ksr", &[]),
-            "the window ksr takes beta, 0 given; pass for instance [\"kaiser\", 8.6]"
-        );
+        assert_eq!(message("ksr", &[]), "the window ksr takes beta, 0 given; pass for instance [\"kaiser\", 8.6]");
         assert!(message("general_gaussian", &[Some(1.0)]).contains("takes p and sig, 1 given"));
         assert!(message("taylor", &[Some(4.0); 4]).contains("up to 3 (nbar, sll, norm), 4 given"));
         assert!(message("kaiser", &[None]).contains("takes beta"));

@@ -23,7 +23,7 @@ impl Window {
         let len = m as f64;
         match *self {
             Window::Boxcar => buffer(m, 1.0),
-            Window::Triang if m % 2 == 0 => mirrored(m, |p| (2.0 * p.i + 1.0) / len),
+            Window::Triang if m.is_multiple_of(2) => mirrored(m, |p| (2.0 * p.i + 1.0) / len),
             Window::Triang => mirrored(m, |p| 2.0 * (p.i + 1.0) / (len + 1.0)),
             Window::Bartlett => mirrored(m, |p| 2.0 * p.i / (len - 1.0)),
             Window::Hann => cosines(m, &[0.5, 0.5]),
@@ -48,9 +48,7 @@ impl Window {
             }
             Window::KaiserBesselDerived { beta } => kaiser_bessel_derived(m, beta),
             Window::Gaussian { std } => mirrored(m, |p| (-0.5 * (p.n / std).powi(2)).exp()),
-            Window::GeneralGaussian { p: shape, sig } => {
-                mirrored(m, |p| (-0.5 * (p.n / sig).powf(2.0 * shape)).exp())
-            }
+            Window::GeneralGaussian { p: shape, sig } => mirrored(m, |p| (-0.5 * (p.n / sig).powf(2.0 * shape)).exp()),
             Window::Exponential { center: None, tau } => mirrored(m, |p| (-p.n / tau).exp()),
             Window::Exponential { center: Some(center), tau } => {
                 let mut w = buffer(m, 0.0)?;

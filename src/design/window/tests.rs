@@ -65,12 +65,12 @@ proptest! {
     fn any_parameters_give_a_finite_window_or_an_error(
         nx in 1usize..60,
         fftbins: bool,
-        name in 0usize..25,
+        which in 0usize..11,
         params in proptest::collection::vec(proptest::option::of(proptest::num::f64::ANY), 0..4),
     ) {
         let names = ["tukey", "kaiser", "kbd", "gauss", "ggs", "general_hamming", "general_cosine", "poisson", "dpss",
             "cheb", "taylor"];
-        if let Ok(window) = Window::named(names[name % names.len()], &params) {
+        if let Ok(window) = Window::named(names[which], &params) {
             if let Ok(w) = get_window(&window, nx, fftbins) {
                 let sums = matches!(window, Window::GeneralHamming { .. } | Window::GeneralCosine(_));
                 prop_assert!(sums || w.iter().all(|v| v.is_finite()), "{window:?}: {w:?}");
@@ -83,8 +83,8 @@ proptest! {
         let (kmax, nw) = (kmax.min(m), if m == 1 { 0.3 } else { nw * 0.5 * m as f64 });
         let (v, ratios) = dpss(m, nw, kmax).unwrap();
         for (k, a) in v.iter().enumerate() {
-            let changes = a.windows(2).filter(|p| p[0] * p[1] < 0.0).count();
-            prop_assert!(changes <= k, "{changes} changes of sign in sequence {k}");
+            let signs: Vec<bool> = a.iter().filter(|v| v.abs() > 1e-300).map(|v| *v > 0.0).collect();
+            prop_assert_eq!(signs.windows(2).filter(|p| p[0] != p[1]).count(), k, "changes of sign");
             prop_assert!((-1e-13..1.0 + 1e-12).contains(&ratios[k]), "{ratios:?}");
             prop_assert!(k == 0 || ratios[k] <= ratios[k - 1] + 1e-12, "{ratios:?}");
             for (l, b) in v.iter().enumerate() {
@@ -159,9 +159,8 @@ fn long_chebyshev_windows_keep_their_side_lobes() {
     // The spectrum is 10^(at/20) in the middle of the main lobe and 1 at half the sampling rate.
     for (m, at) in [(11, 60.0f64), (1001, 60.0), (100_001, 100.0)] {
         let w = get_window(&Window::Chebwin { at }, m, false).unwrap();
-        let (sum, alternating) = w.iter().enumerate().fold((0.0, 0.0), |(s, a), (i, v)| {
-            (s + v, if i % 2 == 0 { a + v } else { a - v })
-        });
+        let (sum, alternating) =
+            w.iter().enumerate().fold((0.0, 0.0), |(s, a), (i, v)| (s + v, if i % 2 == 0 { a + v } else { a - v }));
         let ratio = (sum / alternating).abs() / 10f64.powf(at / 20.0);
         assert!((ratio - 1.0).abs() < 1e-7, "{m} {at}: {ratio}");
     }
