@@ -65,7 +65,6 @@ const WINDOWS: [ScipyWindow; 52] = [
 #[test]
 fn windows_are_those_of_scipy() {
     for (name, params, nx, fftbins, expected) in WINDOWS {
-        // scipy's `center` is None by default.
         let params: Vec<_> = params.iter().copied().map(Some).collect();
         let w = get_window(&Window::named(name, &params).unwrap(), nx, fftbins).unwrap();
         assert_eq!(w.len(), nx);

@@ -2,7 +2,7 @@
 //!
 //! They are the eigenvectors of a tridiagonal matrix that commutes with the concentration problem (Slepian 1978). Its
 //! entries grow as the square of the length, while its wanted eigenvalues lie next to each other at the top: taken as it
-//! is, 10^5 samples cost eight digits. Subtracted from `(m^2 - 1) / 4`, it falls apart into
+//! is, a window of 10^4 samples loses five digits. Subtracted from `(m^2 - 1) / 4`, it falls apart into
 //!
 //! - a chain of springs `e[i] = i (m - i) / 2` between neighbours, whose rows sum to zero, and
 //! - a small potential `V[i] = 2 sin^2(pi W) (i - (m - 1) / 2)^2`,
