@@ -21,8 +21,8 @@ fn every_file_is_compiled_in_and_sound() {
         .filter(|name| name.ends_with(".json"))
         .collect();
     names.sort();
-    assert_eq!(names, FILES.map(|(name, _)| name));
-    for (name, text) in FILES {
+    assert_eq!(names, FILES.iter().map(|(name, _)| *name).collect::<Vec<_>>());
+    for &(name, text) in FILES {
         let collection = Collection::parse(text).unwrap();
         assert!(!collection.devices.is_empty(), "{name}");
         for device in &collection.devices {

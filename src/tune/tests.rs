@@ -447,7 +447,8 @@ fn hostile_keys_stay_below_the_cache() {
         let mut again = fast().class(&fake.class);
         (again.device, again.operation) = (key.to_string(), key.to_string());
         assert_eq!(process(&inner, &again).choose(&again, Policy::OnMiss), TUNED_2);
-        assert_eq!(again.samples(), 0, "{key}");
+        // A name with control characters is no name to keep: it is measured in each process.
+        assert_eq!(again.samples() > 0, key.contains(char::is_control), "{key}");
     }
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
 }

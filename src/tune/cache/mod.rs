@@ -164,6 +164,11 @@ impl Store {
     /// Stores an entry; a failure is warned about once per store. Whether it is stored.
     pub fn save(&self, entry: &Entry, facts: &DeviceFacts) -> bool {
         let Some(folder) = self.folder(&entry.device, &entry.operation) else { return false };
+        // What would not be believed when read is not written.
+        if let Err(reason) = entry.check() {
+            self.warn_once(&format!("the result of {:?} cannot be stored: {reason}", entry.class));
+            return false;
+        }
         files::remove_leftovers(&folder);
         let written = entry
             .to_bytes()
