@@ -2,7 +2,7 @@
 //!
 //! One HTML file that needs nothing else: plots are inline SVG, the style sheet is inside, there is no script. It is made
 //! from stored results alone, so the same store gives the same page. Names, reasons and numbers come from files that
-//! anybody may have written: all text is escaped in one place ([`html`]), and numbers that are not finite are not drawn.
+//! anybody may have written: all text is escaped in one place (`report/html.rs`), and numbers that are not finite are not drawn.
 
 mod compare;
 mod device;
