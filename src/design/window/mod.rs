@@ -69,7 +69,7 @@ pub enum Window {
     },
     /// For the modified discrete cosine transform; an even number of samples, symmetric only.
     KaiserBesselDerived {
-        /// Shape of the Kaiser window summed up.
+        /// Shape of the Kaiser window summed up, -700 to 700.
         beta: f64,
     },
     /// Bell curve.
@@ -168,7 +168,8 @@ impl Window {
                     if fftbins { "the periodic form" } else { "the symmetric form" }
                 )))
             }),
-            Window::KaiserBesselDerived { beta } => finite("beta", beta),
+            // Beyond, the sum of the Kaiser window may round to nothing.
+            Window::KaiserBesselDerived { beta } => range(self, "beta", beta, beta.abs() <= 700.0, "a finite number from -700 to 700"),
             Window::Gaussian { std } => positive("std", std),
             Window::GeneralGaussian { p, sig } => positive("p", p).and_then(|()| positive("sig", sig)),
             Window::GeneralCosine(ref weights) if weights.is_empty() => {

@@ -102,6 +102,7 @@ fn parameters_out_of_range_say_the_range() {
         (Window::Tukey { alpha: nan }, "alpha = NaN of the window tukey must be a finite number"),
         (Window::Kaiser { beta: f64::INFINITY }, "a finite number"),
         (Window::KaiserBesselDerived { beta: nan }, "a finite number"),
+        (Window::KaiserBesselDerived { beta: 1e19 }, "from -700 to 700"),
         (Window::KaiserBesselDerived { beta: 4.0 }, "pass fftbins = false and an even Nx"),
         (Window::Gaussian { std: -1.0 }, "above 0"),
         (Window::Gaussian { std: 0.0 }, "above 0"),
