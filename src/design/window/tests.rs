@@ -102,7 +102,6 @@ fn parameters_out_of_range_say_the_range() {
         (Window::Tukey { alpha: nan }, "alpha = NaN of the window tukey must be a finite number"),
         (Window::Kaiser { beta: f64::INFINITY }, "a finite number"),
         (Window::KaiserBesselDerived { beta: nan }, "a finite number"),
-        (Window::KaiserBesselDerived { beta: 1e19 }, "from -700 to 700"),
         (Window::KaiserBesselDerived { beta: 4.0 }, "pass fftbins = false and an even Nx"),
         (Window::Gaussian { std: -1.0 }, "above 0"),
         (Window::Gaussian { std: 0.0 }, "above 0"),
@@ -129,6 +128,8 @@ fn parameters_out_of_range_say_the_range() {
     let e = get_window(&Window::Exponential { center: Some(3.0), tau: 1.0 }, 64, false).unwrap_err();
     assert!(e.to_string().contains("center = null"), "{e}");
     assert!(get_window(&Window::KaiserBesselDerived { beta: 4.0 }, 63, false).is_err());
+    let e = get_window(&Window::KaiserBesselDerived { beta: 1e19 }, 64, false).unwrap_err();
+    assert!(e.to_string().contains("from -700 to 700"), "{e}");
     for (m, nw, kmax) in [(8, 2.0, 0), (8, 2.0, 9), (0, 0.1, 1), (8, 4.0, 1), (8, -1.0, 1), (8, nan, 1)] {
         assert!(dpss(m, nw, kmax).unwrap_err().kind().is_usage(), "{m} {nw} {kmax}");
     }
