@@ -8,8 +8,8 @@ pub use tuning::{clear_cache, explain, import_tuning, tuning_results};
 
 use std::time::Instant;
 
-use crate::error::{Error, Result};
-use crate::ops::job::{Input, Job};
+use crate::error::Result;
+use crate::ops::job::Job;
 use crate::ops::problem::Shape;
 use crate::ops::registry::{self, Entry};
 use crate::runtime::{self, Target};
@@ -57,8 +57,7 @@ pub fn autotune_with(
                 channels,
                 samples,
                 build: Box::new(move || {
-                    let input = Input { dtype: r.dtype, interleaved: r.interleaved };
-                    let job = Job::new(r.problem.as_ref(), target.clone(), Shape { channels, samples }, input);
+                    let job = Job::standing_for(r, target.clone(), Shape { channels, samples });
                     job.variant(0)?;
                     Ok(Box::new(job) as Box<dyn Tunable>)
                 }),
@@ -118,13 +117,7 @@ fn chosen(names: &[String]) -> Result<Vec<&'static Entry>> {
     if names.is_empty() {
         return Ok(registry::registry().iter().collect());
     }
-    let find = |name: &String| {
-        registry::entry(name.trim()).ok_or_else(|| {
-            let known: Vec<_> = registry::registry().iter().map(|e| e.command.name).collect();
-            Error::invalid(format!("unknown operation '{name}'; operations that are tuned: {}", known.join(", ")))
-        })
-    };
-    names.iter().map(find).collect()
+    names.iter().map(|name| tuning::operation(name)).collect()
 }
 
 fn targets(names: &[String]) -> Result<Vec<(String, Target)>> {
@@ -132,17 +125,10 @@ fn targets(names: &[String]) -> Result<Vec<(String, Target)>> {
         return names.iter().map(|n| Ok((n.trim().to_lowercase(), runtime::resolve(Some(n))?))).collect();
     }
     let mut targets = vec![("cpu".to_string(), Target::Cpu)];
-    for device in crate::accelerator::devices() {
-        if device.auto && device.runtime != "cpu" {
-            match runtime::resolve(Some(&device.device)) {
-                // A runtime's first device goes by the runtime's name, further ones by their own.
-                Ok(target) => {
-                    let first = targets.iter().all(|(_, t)| t.runtime() != device.runtime);
-                    targets.push((if first { device.runtime.to_string() } else { device.device }, target));
-                }
-                Err(e) => log::warn!("{} is left out: {e}", device.device),
-            }
-        }
+    for (device, target) in tuning::opened(|device| device.auto && device.runtime != "cpu") {
+        // A runtime's first device goes by the runtime's name, further ones by their own.
+        let first = targets.iter().all(|(_, t)| t.runtime() != device.runtime);
+        targets.push((if first { device.runtime.to_string() } else { device.device }, target));
     }
     Ok(targets)
 }

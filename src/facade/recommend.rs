@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::tuning::{measured_targets, operation, shape};
 use crate::error::Result;
-use crate::ops::job::{Input, Job};
+use crate::ops::job::Job;
 use crate::ops::problem::Shape;
 use crate::ops::registry::Representative;
 use crate::runtime::{self, Target};
@@ -94,8 +94,7 @@ fn best(estimates: &[Estimate]) -> Option<&Estimate> {
 fn time(problems: &[Representative], target: &Target, shape: Shape) -> Option<(f64, Basis)> {
     let (mut sum, mut basis) = (0.0, Basis::Measured);
     for r in problems {
-        let input = Input { dtype: r.dtype, interleaved: r.interleaved };
-        let job = Job::new(r.problem.as_ref(), target.clone(), shape, input);
+        let job = Job::standing_for(r, target.clone(), shape);
         if job.variants().is_empty() {
             return None;
         }

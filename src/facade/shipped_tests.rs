@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::ops::job::{Input, Job};
+use crate::ops::job::Job;
 use crate::ops::problem::Shape;
 use crate::ops::registry;
 use crate::runtime::Target;
@@ -45,8 +45,7 @@ fn check(file: &str, facts: &DeviceFacts, entry: &Entry) {
     let parameters = entry.class.split("--").next().unwrap();
     let mut known = Vec::new();
     for r in (operation.representatives)().unwrap() {
-        let input = Input { dtype: r.dtype, interleaved: r.interleaved };
-        let job = Job::new(r.problem.as_ref(), target(facts), shape, input);
+        let job = Job::standing_for(&r, target(facts), shape);
         if job.class().starts_with(parameters) {
             known.extend_from_slice(job.variants());
         }

@@ -2,7 +2,7 @@
 
 use crate::accelerator;
 use crate::error::{Error, ErrorKind, Result};
-use crate::ops::job::{Input, Job};
+use crate::ops::job::Job;
 use crate::ops::problem::Shape;
 use crate::ops::registry::{self, Entry};
 use crate::ops::yardstick;
@@ -48,8 +48,7 @@ pub fn explain(operation: &str, channels: usize, samples: usize, runtime: Option
     let (entry, shape) = (self::operation(operation)?, shape(channels, samples)?);
     let (policy, target) = (Policy::from_env()?, runtime::resolve(runtime)?);
     let explain = |r: registry::Representative| {
-        let input = Input { dtype: r.dtype, interleaved: r.interleaved };
-        let job = Job::new(r.problem.as_ref(), target.clone(), shape, input);
+        let job = Job::standing_for(&r, target.clone(), shape);
         job.variant(0)?;
         Ok(tune::shared().explain(&job, policy))
     };
@@ -109,16 +108,23 @@ pub fn clear_cache(runtimes: &[String]) -> Result<tune::cache::Cleared> {
 
 /// The CPU and every device that opens.
 fn here() -> Vec<Target> {
-    let mut found = vec![Target::Cpu];
-    for device in accelerator::devices() {
-        if device.usable && device.runtime != "cpu" {
-            match runtime::resolve(Some(&device.device)) {
-                Ok(target) => found.push(target),
-                Err(e) => log::warn!("{} is left out: {e}", device.device),
+    let gpus = opened(|device| device.usable && device.runtime != "cpu").map(|(_, target)| target);
+    std::iter::once(Target::Cpu).chain(gpus).collect()
+}
+
+/// The devices that are wanted and open; a warning names one that does not.
+pub(super) fn opened(
+    wanted: impl Fn(&accelerator::Record) -> bool,
+) -> impl Iterator<Item = (accelerator::Record, Target)> {
+    accelerator::devices().into_iter().filter(wanted).filter_map(|device| {
+        match runtime::resolve(Some(&device.device)) {
+            Ok(target) => Some((device, target)),
+            Err(e) => {
+                log::warn!("{} is left out: {e}", device.device);
+                None
             }
         }
-    }
-    found
+    })
 }
 
 /// Measures and stores a device's copy rate, by which reports judge throughput, unless it is known.

@@ -91,6 +91,11 @@ impl<'a> Job<'a> {
         legal(self.problem, &self.target, shape)
     }
 
+    /// A job on a problem that stands for an operation, with the input it has there.
+    pub(crate) fn standing_for(r: &'a registry::Representative, target: Target, shape: Shape) -> Self {
+        Self::new(r.problem.as_ref(), target, shape, Input { dtype: r.dtype, interleaved: r.interleaved })
+    }
+
     /// A job of any shape and input.
     pub(crate) fn new(problem: &'a dyn Problem, target: Target, shape: Shape, input: Input) -> Self {
         let variants = legal(problem, &target, shape);
