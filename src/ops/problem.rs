@@ -113,6 +113,12 @@ pub trait Problem: Send + Sync {
         None
     }
 
+    /// Whether a channel has to be on a device as a whole (transforms along time): arrays over the binding limit are then
+    /// computed some channels at a time. Only for problems of [`Locality::Channel`] whose parameters do not name channels.
+    fn whole_channels(&self) -> bool {
+        false
+    }
+
     /// The reference of channel `channel` alone, whose input is `x`; for problems of [`Locality::Channel`].
     fn reference_of(&self, x: Source<'_>, channel: usize) -> Result<Vec<f64>> {
         let _ = channel;

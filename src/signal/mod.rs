@@ -7,9 +7,11 @@
 
 mod array;
 mod buffer;
+mod complex;
 mod view;
 
 pub use array::Signal;
+pub use complex::{Complex32, ComplexSignal, ComplexView};
 pub use buffer::{Buffer, pool_bytes, trim_pool};
 pub use view::{Dtype, Sample, Source, View, ViewMut};
 
