@@ -44,6 +44,8 @@ mod facade;
 pub mod io;
 pub mod kernel;
 pub mod ops;
+#[cfg(feature = "cli")]
+pub mod report;
 pub mod runtime;
 pub mod signal;
 mod simd;

@@ -4,7 +4,9 @@ mod recommend;
 mod tuning;
 
 pub use recommend::{Basis, Estimate, Recommendation, recommend};
-pub use tuning::{explain, import_tuning, tuning_results};
+pub use tuning::{clear_cache, explain, import_tuning, tuning_results};
+
+use std::time::Instant;
 
 use crate::error::{Error, Result};
 use crate::ops::job::{Input, Job};
@@ -40,6 +42,7 @@ pub fn autotune_with(
     let targets = targets(&options.runtimes)?;
     let mut summaries = Vec::new();
     for (name, target) in &targets {
+        let start = Instant::now();
         tuning::measure_copy_rate(target, options.force);
         let mut problems = Vec::new();
         for entry in &entries {
@@ -58,7 +61,8 @@ pub fn autotune_with(
                 }),
             })
         });
-        let plan = tune::Sweep { runtime: name, budget: options.budget, force: options.force };
+        let budget = options.budget.saturating_sub(start.elapsed());
+        let plan = tune::Sweep { runtime: name, budget, force: options.force };
         let mut summary = tune::sweep(tune::shared(), plan, jobs, progress);
         summary.sizes = points.len();
         summaries.push(summary);

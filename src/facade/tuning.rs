@@ -80,6 +80,21 @@ pub fn import_tuning(collection: &Collection, force: bool) -> Result<ImportSumma
     Ok(tune::shared().import(collection, &here, force, &is_current))
 }
 
+/// Removes what dspk has stored of the devices of these runtimes (none given: of all devices ever used here): tuning
+/// results and compiled kernels, nothing else. Running processes keep what they have in memory.
+///
+/// # Errors
+/// A runtime that is unknown or cannot be used here, or a file that may not be removed; what went before is gone.
+pub fn clear_cache(runtimes: &[String]) -> Result<tune::cache::Cleared> {
+    let keys: Vec<String> =
+        runtimes.iter().map(|name| Ok(runtime::resolve(Some(name))?.key())).collect::<Result<_>>()?;
+    let devices = (!keys.is_empty()).then_some(&keys[..]);
+    let Some(cache) = crate::disk::cache_folder() else { return Ok(tune::cache::Cleared::default()) };
+    let mut cleared = tune::cache::clear(&cache, devices)?;
+    cleared += runtime::binaries::clear(&cache, devices)?;
+    Ok(cleared)
+}
+
 /// The CPU and every device that opens.
 fn here() -> Vec<Target> {
     let mut found = vec![Target::Cpu];

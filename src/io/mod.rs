@@ -7,4 +7,4 @@ mod output;
 
 pub mod npy;
 
-pub use output::{check_output, write_outputs};
+pub use output::{check_output, check_text, write_outputs, write_text};

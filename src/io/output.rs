@@ -29,9 +29,12 @@ enum Form {
 /// # Errors
 /// A name that ends in neither `.npy` nor `.npz` nor `/` and is no folder, or that lies in a folder that does not exist.
 pub fn check_output(path: &Path) -> Result<()> {
-    let form = form_of(path)?;
+    if form_of(path)? != Form::Folder { check_parent(path) } else { Ok(()) }
+}
+
+fn check_parent(path: &Path) -> Result<()> {
     let parent = parent(path);
-    if form != Form::Folder && !parent.is_dir() {
+    if !parent.is_dir() {
         return Err(Error::invalid(format!(
             "output {}: the folder {} does not exist; create it first",
             path.display(),
@@ -69,6 +72,29 @@ pub fn write_outputs(path: &Path, outputs: &[(&str, Array)]) -> Result<()> {
             )))
         }
     }
+}
+
+/// Checks, before anything is computed, that a text could be written to `path`.
+///
+/// # Errors
+/// A folder, or a name in one that does not exist.
+pub fn check_text(path: &Path) -> Result<()> {
+    if path.file_name().is_none() || path.is_dir() {
+        return Err(Error::invalid(format!("output {} is a folder; name a file", path.display())));
+    }
+    check_parent(path)
+}
+
+/// Writes a text, which then appears under its name complete or not at all.
+///
+/// # Errors
+/// Those of [`check_text`], and failures of writing.
+pub fn write_text(path: &Path, text: &str) -> Result<()> {
+    check_text(path)?;
+    let failed = |e: Error| e.context(format!("writing {}", path.display()));
+    let mut file = Pending::create(path).map_err(failed)?;
+    file.file.write_all(text.as_bytes()).map_err(|e| failed(e.into()))?;
+    file.finish().map_err(failed)
 }
 
 /// All files are complete before the first one appears.
@@ -231,6 +257,18 @@ mod tests {
         assert!(message("y.txt", &[("y", one())]).contains("no known ending"));
         assert!(message("absent/y.npy", &[("y", one())]).contains("does not exist"));
         assert!(names(dir.path()).is_empty());
+    }
+
+    #[test]
+    fn a_text_replaces_what_was_there_and_a_folder_is_no_file() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("report.html");
+        write_text(&path, "old").unwrap();
+        write_text(&path, "new").unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "new");
+        assert!(write_text(dir.path(), "x").unwrap_err().kind().is_usage());
+        assert!(write_text(&dir.path().join("absent/x"), "x").unwrap_err().to_string().contains("does not exist"));
+        assert_eq!(names(dir.path()), ["report.html"]);
     }
 
     #[test]

@@ -167,13 +167,22 @@ fn on_device(
 
 /// Runs the tuner's choice; if it cannot be launched here, that is remembered and the next best runs. The state is only
 /// written by a run that succeeds, so a retry starts from the same one.
-fn with_variants(job: &Job<'_>, mut run: impl FnMut(&Variant) -> Result<()>) -> Result<()> {
-    let policy = tune::Policy::from_env()?;
-    let mut choice = tune::choose(job, policy).variant;
+fn with_variants(job: &Job<'_>, run: impl FnMut(&Variant) -> Result<()>) -> Result<()> {
+    with_tuner(tune::shared(), tune::Policy::from_env()?, job, run)
+}
+
+/// [`with_variants`], by another tuner than the process's.
+pub(crate) fn with_tuner(
+    tuner: &tune::Tuner,
+    policy: tune::Policy,
+    job: &Job<'_>,
+    mut run: impl FnMut(&Variant) -> Result<()>,
+) -> Result<()> {
+    let mut choice = tuner.choose(job, policy).variant;
     loop {
         match run(job.variant(choice)?) {
             Err(e) if matches!(e.kind(), ErrorKind::Kernel | ErrorKind::Limit | ErrorKind::Unsupported) => {
-                match tune::report_failure(job, choice, &e, policy) {
+                match tuner.report_failure(job, choice, &e, policy) {
                     Some(next) => choice = next,
                     None => return Err(e),
                 }

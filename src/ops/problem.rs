@@ -40,6 +40,16 @@ impl Variant {
         Variant { name, method, settings: settings.iter().copied().collect() }
     }
 
+    /// Lengths of tiles that the settings suggest: each of them, the products of two, of all, and of all in vectors of
+    /// four.
+    pub fn tiles(&self) -> Vec<usize> {
+        let values: Vec<usize> = self.settings.values().map(|v| *v as usize).collect();
+        let pairs =
+            values.iter().enumerate().flat_map(|(i, a)| values[i + 1..].iter().map(move |b| a.saturating_mul(*b)));
+        let all = values.iter().fold(1usize, |product, v| product.saturating_mul(*v));
+        values.iter().copied().chain(pairs).chain([all, all.saturating_mul(4)]).collect()
+    }
+
     /// The value of a tunable, 0 if it has none of that name.
     pub fn get(&self, name: &str) -> u32 {
         self.settings.get(name).copied().unwrap_or(0)
@@ -127,6 +137,19 @@ pub trait Problem: Send + Sync {
 
     /// How far results may be from it.
     fn tolerance(&self) -> Tolerance;
+
+    /// How a variant rounds, as a name: two variants of one runtime with the same name give the same bits on every input
+    /// (NaN counts as NaN, whatever its payload). The tuner rejects a variant for which that turns out to be untrue. By
+    /// default nothing is claimed: every variant has its own.
+    fn rounding(&self, variant: &Variant) -> String {
+        variant.name.clone()
+    }
+
+    /// Lengths, along samples or channels, at which a variant may cut its work. Verification tries shapes one below, at
+    /// and one above some of them; by default those that the settings suggest.
+    fn tiles(&self, variant: &Variant) -> Vec<usize> {
+        variant.tiles()
+    }
 
     /// Variants for the CPU, the default first.
     fn cpu_variants(&self, shape: Shape) -> Vec<Variant>;

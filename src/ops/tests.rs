@@ -4,6 +4,7 @@ use super::job::{Data, Input, Job};
 use super::problem::Shape;
 use super::registry::{Representative, registry};
 use crate::runtime::Target;
+use crate::signal::Signal;
 use crate::tune::Tunable;
 
 /// The CPU, and the wgpu device if there is one (a missing one skips loudly, or fails where it is required).
@@ -32,6 +33,85 @@ fn every_variant_matches_the_reference_everywhere() {
                         job.verify(v).unwrap_or_else(|e| panic!("{what}: {e}"));
                         job.time(v, 1).unwrap_or_else(|e| panic!("{what}, timed: {e}"));
                     }
+                }
+            }
+        }
+    }
+}
+
+/// The representatives, and problems whose variants may round otherwise.
+fn problems(entry: &super::registry::Entry) -> Vec<Representative> {
+    use super::convert::{Convert, ConvertOptions, Scale};
+    use super::filter::{FirFilter, SosFilter};
+    use super::spatial::{CommonReference, CommonReferenceOptions, NanPolicy, Operator};
+    use crate::design::{Band, butter};
+    let mut all = (entry.representatives)().unwrap();
+    match entry.command.name {
+        "convert" => {
+            let options =
+                ConvertOptions { gain: Scale::One(0.3), offset: Some(Scale::One(-7.7)), ..Default::default() };
+            all.push(Representative::planar(Convert::new(&options).unwrap()));
+        }
+        "lfilter" => {
+            let taps = |n: usize| (0..n).map(|k| (k as f64 + 0.5).cos()).collect::<Vec<_>>();
+            all.extend([32, 200].map(|n| Representative::planar(FirFilter::new(&taps(n)).unwrap())));
+        }
+        "sosfilt" => {
+            let bands = [(2, Band::Low(2.0)), (12, Band::Low(3000.0))];
+            let filter = |(n, band)| SosFilter::new(&butter(n, band, 30_000.0).unwrap()).unwrap();
+            all.extend(bands.map(|b| Representative::planar(filter(b))));
+        }
+        "common_reference" => all.extend([Operator::Mean, Operator::Median].map(|operator| {
+            let options = CommonReferenceOptions { operator, nan_policy: NanPolicy::Omit, ..Default::default() };
+            Representative::planar(CommonReference::new(&options).unwrap())
+        })),
+        _ => {}
+    }
+    all
+}
+
+/// The result of one variant on a target.
+fn result(target: &Target, r: &Representative, variant: &super::Variant, data: &Data) -> crate::Result<Signal> {
+    let out = r.problem.output(super::execute::shape_of(&data.source()));
+    let mut y = Signal::zeros(out.channels, out.samples)?;
+    match target {
+        Target::Cpu => r.problem.run_cpu(variant, data.source(), y.view_mut(), None)?,
+        #[cfg(feature = "gpu")]
+        Target::Gpu(gpu) => {
+            let x = crate::runtime::DeviceArray::upload(gpu, data.source())?;
+            let device = x.like()?;
+            r.problem.run_gpu(gpu.as_ref(), variant, &x, &device, None)?;
+            y = device.download()?;
+        }
+    }
+    Ok(y)
+}
+
+#[test]
+fn variants_of_one_rounding_give_the_same_bits() {
+    let threads: Vec<_> =
+        [1, 2].map(|n| rayon::ThreadPoolBuilder::new().num_threads(n).build().unwrap()).into_iter().collect();
+    for (target, entry) in targets().iter().flat_map(|t| registry().iter().map(move |e| (t, e))) {
+        let pools = if matches!(target, Target::Cpu) { &threads[..] } else { &threads[..1] };
+        for r in problems(entry) {
+            for (channels, samples) in [(1, 1), (2, 31), (33, 2049), (5, 9001), (65, 515)] {
+                let shape = Shape { channels, samples };
+                let data = Data::noise(shape, input(&r), (channels + samples) as u32);
+                let mut known = std::collections::BTreeMap::new();
+                for pool in pools {
+                    pool.install(|| {
+                        let job = Job::new(r.problem.as_ref(), target.clone(), shape, input(&r));
+                        for v in 0..job.variants().len() {
+                            let variant = job.variant(v).unwrap();
+                            let y = result(target, &r, variant, &data).unwrap();
+                            let bits: Vec<u32> = y.to_vec().iter().map(|v| v.to_bits()).collect();
+                            let (first, expected) = known
+                                .entry(job.rounding(v).to_string())
+                                .or_insert_with(|| (variant.name.clone(), bits.clone()));
+                            let names = (&variant.name, &*first);
+                            assert!(bits == *expected, "{} {names:?} at {shape:?} on {target:?}", r.problem.class());
+                        }
+                    });
                 }
             }
         }

@@ -23,7 +23,8 @@ pub(crate) mod testing;
 pub mod wgpu;
 
 pub use crate::facade::{
-    Basis, Estimate, Recommendation, autotune, autotune_with, explain, import_tuning, recommend, tuning_results,
+    Basis, Estimate, Recommendation, autotune, autotune_with, clear_cache, explain, import_tuning, recommend,
+    tuning_results,
 };
 #[cfg(feature = "gpu")]
 pub use array::{DeviceArray, Layout, Segment};

@@ -3,6 +3,8 @@
 //!
 //! What comes from elsewhere is advice, not proof: an imported winner is verified here before its first use.
 
+use std::io::Read;
+
 use serde::{Deserialize, Serialize};
 
 use super::Tuner;
@@ -52,6 +54,17 @@ impl Collection {
             .map_err(|e| Error::internal("tuning results could not be written as JSON").with_source(e))?;
         text.push('\n');
         Ok(text)
+    }
+
+    /// Reads a file, no more of it than results may be long.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::Io`] if it cannot be read, else those of [`Collection::parse`].
+    pub fn read(file: impl Read) -> Result<Collection> {
+        let mut bytes = Vec::new();
+        file.take(MAX_BYTES as u64 + 1).read_to_end(&mut bytes)?;
+        // A file cut off within a character is too long, which is said first.
+        Collection::parse(&String::from_utf8_lossy(&bytes))
     }
 
     /// Reads a file's text. Everything in it is checked as if a stranger had written it.

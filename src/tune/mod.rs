@@ -57,15 +57,15 @@ pub trait Tunable {
     fn driver(&self) -> &str;
     /// Names of the variants that are legal for the actual problem; the first is the built-in default.
     fn variants(&self) -> &[String];
+    /// How one variant rounds, as a name: variants of the same name give the same bits on this device, whatever the input.
+    /// By default every variant rounds in its own way.
+    fn rounding(&self, variant: usize) -> &str {
+        self.variants().get(variant).map_or("", String::as_str)
+    }
     /// Checks one variant against the float64 reference on small problems. `Err` = rejected, with the reason.
     fn verify(&self, variant: usize) -> Result<()>;
     /// Seconds that `repeats` runs of one variant take at the timed problem.
     fn time(&self, variant: usize, repeats: u32) -> Result<f64>;
-    /// How a variant rounds: two variants with the same name here give the same bits on every input. Default: each its
-    /// own.
-    fn rounding(&self, variant: usize) -> &str {
-        self.variants().get(variant).map_or("", String::as_str)
-    }
     /// Makes what timing needs, so that the first [`Tunable::time`] does not have to.
     fn prepare(&self) -> Result<()> {
         Ok(())

@@ -115,7 +115,9 @@ impl Tuner {
     /// What the nearest class on this device leads to expect.
     fn prior(&self, tunable: &dyn Tunable) -> Prior {
         let near = self.store.neighbours(tunable);
-        let Some(entry) = near.iter().find(|entry| entry.work.values() > 0) else { return Prior::default() };
+        // One that ended before anything ran has nothing to tell.
+        let known = |entry: &&Entry| entry.work.values() > 0 && !entry.candidates.is_empty();
+        let Some(entry) = near.iter().find(known) else { return Prior::default() };
         let scale = tunable.work().values() as f64 / entry.work.values() as f64;
         let seconds = |name: &String| entry.seconds(name).map(|seconds| seconds * scale);
         Prior { setup: entry.setup * scale, seconds: tunable.variants().iter().map(seconds).collect() }

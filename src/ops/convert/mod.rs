@@ -144,6 +144,15 @@ impl Problem for Convert {
         Tolerance { relative, gain: 0.0, float64_tight: true }
     }
 
+    /// Every value is computed alone. Only where devices take product and offset in pairs of floats may a compiler fuse
+    /// what it likes.
+    fn rounding(&self, variant: &Variant) -> String {
+        match variant.method == "registers" && self.offset != Scale::One(0.0) {
+            true => variant.name.clone(),
+            false => variant.method.into(),
+        }
+    }
+
     fn cpu_variants(&self, shape: Shape) -> Vec<Variant> {
         cpu::variants(shape)
     }

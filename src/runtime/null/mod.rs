@@ -40,7 +40,8 @@ pub enum Call {
     Launch,
 }
 
-type Clock = Box<dyn FnMut(&Kernel) -> f64 + Send>;
+/// What so many runs of a kernel read.
+type Clock = Box<dyn FnMut(&Kernel, u32) -> f64 + Send>;
 
 struct State {
     launches: Vec<Launch>,
@@ -108,7 +109,7 @@ impl NullGpu {
     pub fn with_facts(facts: Facts) -> Self {
         let state = State {
             launches: Vec::new(),
-            clock: Box::new(|_| 1e-3),
+            clock: Box::new(|_, repeats| 1e-3 * f64::from(repeats)),
             calls: HashMap::new(),
             failures: Vec::new(),
             lost: false,
@@ -124,8 +125,14 @@ impl NullGpu {
 
     /// Sets the seconds each launch takes: the clock is asked once per launch and call of [`Gpu::time`], and its answer,
     /// whatever it is, counts once per repeat.
-    pub fn set_clock(&self, clock: impl FnMut(&Kernel) -> f64 + Send + 'static) {
-        lock(&self.state).clock = Box::new(clock);
+    pub fn set_clock(&self, mut clock: impl FnMut(&Kernel) -> f64 + Send + 'static) {
+        self.set_timer(move |kernel, repeats| clock(kernel) * f64::from(repeats));
+    }
+
+    /// Sets what each launch of a call of [`Gpu::time`] reads, all repeats together: a clock that ticks, stalls or stands
+    /// still.
+    pub fn set_timer(&self, timer: impl FnMut(&Kernel, u32) -> f64 + Send + 'static) {
+        lock(&self.state).clock = Box::new(timer);
     }
 
     /// Sets the readings of each kernel, by hash, one per call of [`Gpu::time`]; the last one repeats, and kernels that
@@ -257,11 +264,11 @@ impl Gpu for NullGpu {
     fn time(&self, commands: &[Command], repeats: u32) -> Result<f64> {
         self.submit(commands)?;
         let clock = &mut lock(&self.state).clock;
-        let once = commands.iter().map(|command| match command {
-            Command::Launch { kernel, groups: 1.., .. } => clock(kernel),
+        let readings = commands.iter().map(|command| match command {
+            Command::Launch { kernel, groups: 1.., .. } => clock(kernel, repeats),
             _ => 0.0,
         });
-        Ok(once.sum::<f64>() * f64::from(repeats))
+        Ok(readings.sum())
     }
 }
 

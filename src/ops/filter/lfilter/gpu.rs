@@ -19,6 +19,11 @@ const CAPACITIES: [usize; 8] = [32, 64, 128, 256, 512, 1024, 2048, 4096];
 /// Taps from which the sum keeps its rounding errors.
 const COMPENSATED_TAPS: usize = 33;
 
+/// Whether sums over these taps keep their rounding errors.
+pub fn compensates<T>(taps: &[T]) -> bool {
+    taps.len() >= COMPENSATED_TAPS
+}
+
 /// Variants, the default first.
 pub fn variants(_taps: &[f64], facts: &Facts, _shape: Shape) -> Vec<Variant> {
     let default = if is_software(facts) { [("WG", 64), ("R", 16)] } else { [("WG", 64), ("R", 8)] };
@@ -165,7 +170,7 @@ impl<'a> Filter<'a> {
             ("HISTORY", u32::from(history)),
             ("ADDEND", u32::from(addend4.is_some())),
             ("ACCUMULATE", u32::from(places.first > 0)),
-            ("COMPENSATE", u32::from(self.taps.len() >= COMPENSATED_TAPS)),
+            ("COMPENSATE", u32::from(compensates(&self.taps))),
         ];
         let kernel = compose("filter/fir", self.variant, &special)?;
         let mut bytes: Vec<u8> = taps.iter().flat_map(|t| t.to_le_bytes()).collect();

@@ -179,6 +179,16 @@ impl Problem for FirFilter {
         Tolerance { relative: 1e-6, gain: self.taps.iter().map(|t| t.abs()).sum(), float64_tight: false }
     }
 
+    /// On the CPU every output adds the same products in the same order, however the rows are cut. On a device long
+    /// responses keep their rounding errors from block to block of `R` taps.
+    fn rounding(&self, variant: &Variant) -> String {
+        #[cfg(feature = "gpu")]
+        if variant.method == "direct" && gpu::compensates(&self.taps) {
+            return format!("direct R={}", variant.get("R"));
+        }
+        if variant.method == "direct" { "direct" } else { "lanes" }.into()
+    }
+
     fn cpu_variants(&self, shape: Shape) -> Vec<Variant> {
         cpu::variants(self.taps.len(), shape)
     }

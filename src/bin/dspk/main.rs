@@ -2,6 +2,8 @@
 //!
 //! Exit status: 0 done; 2 the call or its input is wrong; 1 anything else. Errors are one line on stderr.
 
+mod fastest;
+
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -125,7 +127,12 @@ fn run(task: Task) -> Result<String, Failure> {
 
 fn devices(as_json: bool) -> String {
     let report = dspk::accelerator::report(false);
-    if as_json { format!("{:#}\n", report.json(&dspk::accelerator::operations())) } else { report.text() }
+    if !as_json {
+        return report.text() + &fastest::text();
+    }
+    let mut all = report.json(&dspk::accelerator::operations());
+    all["recommendations"] = fastest::json();
+    format!("{all:#}\n")
 }
 
 /// A reader that has gone away (`dspk op --list | head -1`) is no error.

@@ -1,6 +1,7 @@
 use super::*;
 use crate::design::{Band, butter};
 use crate::ops::filter::SosFilter;
+use crate::signal::{Dtype, View};
 
 fn job(filter: &SosFilter, channels: usize, samples: usize) -> Job<'_> {
     let input = Input { dtype: Dtype::F32, interleaved: false };
@@ -13,8 +14,8 @@ fn what_is_proven_of_one_filter_is_not_taken_for_another_of_its_class() {
     let narrow = SosFilter::new(&butter(3, Band::Pass(8.0, 12.0), 30_000.0).unwrap()).unwrap();
     let (a, b, again) = (job(&wide, 4, 5000), job(&narrow, 4, 5000), job(&wide, 4, 6000));
     assert_eq!(a.class(), b.class());
-    assert_eq!(a.probes().unwrap().content, again.probes().unwrap().content);
-    assert_ne!(a.probes().unwrap().content, b.probes().unwrap().content);
+    assert_eq!(a.shared().unwrap().content, again.shared().unwrap().content);
+    assert_ne!(a.shared().unwrap().content, b.shared().unwrap().content);
 }
 
 #[test]
