@@ -2,7 +2,7 @@
 
 use super::{Norm, Recipe, cpu, reference};
 use crate::error::{Error, Result};
-use crate::ops::problem::{Locality, Problem, Shape, State, Tolerance, Variant};
+use crate::ops::problem::{Distance, Locality, Problem, Shape, State, Tolerance, Variant};
 #[cfg(feature = "gpu")]
 use crate::runtime::{
     DeviceArray,
@@ -114,6 +114,14 @@ impl Problem for Transform {
         Ok(())
     }
 
+    fn nearest(&self, shape: Shape) -> Shape {
+        match self.kind {
+            Kind::Rfft => shape,
+            Kind::Fft | Kind::Ifft => Shape { samples: shape.samples.next_multiple_of(2), ..shape },
+            Kind::Irfft => Shape { samples: shape.samples.next_multiple_of(2).max(4), ..shape },
+        }
+    }
+
     fn output(&self, input: Shape) -> Shape {
         Shape { samples: self.length(self.points(input.samples)), ..input }
     }
@@ -131,7 +139,8 @@ impl Problem for Transform {
     }
 
     fn tolerance(&self) -> Tolerance {
-        Tolerance { relative: 5e-7, gain: 0.0, float64_tight: true }
+        let relative = if self.n.is_some_and(|n| matches!(Recipe::new(n), Recipe::Mixed(_))) { 5e-7 } else { 1e-6 };
+        Tolerance { relative, gain: 0.0, float64_tight: true, distance: Distance::Norm }
     }
 
     fn cpu_variants(&self, shape: Shape) -> Vec<Variant> {
