@@ -1,5 +1,8 @@
 //! The designs against scipy 1.17.1.
 
+#[path = "design/windows.rs"]
+mod windows;
+
 use std::f64::consts::PI;
 
 use dspk::design::{Band, Complex, Sos, butter, freqz_sos, sosfilt_zi};

@@ -5,7 +5,8 @@ mod common;
 mod vectors;
 
 use common::{close, noise, runtimes};
-use dspk::design::{Band, Sos, butter, sosfilt_zi};
+use dspk::design::{Band, Sos, butter, get_window, sosfilt_zi};
+use dspk::ops::command::Params;
 use dspk::ops::convert::{ConvertOptions, Scale, convert};
 use dspk::ops::filter::{FirFilter, SosFilter};
 use dspk::ops::spatial::{CommonReferenceOptions, NanPolicy, Operator, common_reference};
@@ -172,6 +173,37 @@ fn common_references() {
                 run(&case, "ym", &CommonReferenceOptions { nan_policy: NanPolicy::Omit, ..mean.clone() });
             } else {
                 run(&case, "y", &median);
+            }
+        }
+    }
+}
+
+#[test]
+fn windows() {
+    for case in golden("get_window") {
+        let spec = &case.spec["params"];
+        for entry in spec["windows"].as_array().expect("windows") {
+            let (name, call) = (entry[0].as_str().expect("name"), &entry[1]);
+            let params = Params::parse(&format!("{{\"window\": {call}}}")).expect("json");
+            let (window, _) = params.window("window").expect("window").expect("given");
+            // Some have no very short form.
+            let long_only = ["dpss", "chebwin", "taylor"].contains(&window.name());
+            let lengths: Vec<usize> = spec["lengths"]
+                .as_array()
+                .expect("lengths")
+                .iter()
+                .map(|n| n.as_u64().expect("length") as usize)
+                .filter(|n| *n > 7 || !long_only)
+                .collect();
+            let values: Vec<f64> = [true, false]
+                .iter()
+                .flat_map(|fftbins| lengths.iter().map(|n| get_window(&window, *n, *fftbins).expect("window")))
+                .flatten()
+                .collect();
+            let reference = &case.outputs[name].0;
+            assert_eq!(values.len(), reference.len(), "{name}");
+            for (i, (v, r)) in values.iter().zip(reference).enumerate() {
+                assert!((v - r).abs() <= 1e-12, "{name} sample {i}: {v}, expected {r}");
             }
         }
     }

@@ -13,6 +13,7 @@ mod complex;
 mod response;
 mod sos;
 mod state;
+mod window;
 mod zpk;
 
 pub use butter::{Band, butter};
@@ -20,3 +21,4 @@ pub use complex::Complex;
 pub use response::freqz_sos;
 pub use sos::Sos;
 pub use state::{lfilter_zi, sosfilt_zi};
+pub use window::{Window, dpss, get_window};

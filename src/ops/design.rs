@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 
 /// The commands of this family.
 pub fn commands() -> Vec<Command> {
-    vec![BUTTER, SOSFILT_ZI]
+    vec![BUTTER, GET_WINDOW, SOSFILT_ZI]
 }
 
 const BUTTER: Command = Command {
@@ -27,6 +27,25 @@ const BUTTER: Command = Command {
         let (band, fs) = (band(params)?, params.f64("fs")?.unwrap_or(2.0));
         params.choice("output", &["sos"])?;
         sections(&design::butter(order, band, fs)?)
+    },
+};
+
+const GET_WINDOW: Command = Command {
+    name: "get_window",
+    family: "design",
+    summary: "Window function [Nx], periodic or symmetric",
+    inputs: &[],
+    params: &[
+        Param::required("window", "name, [name, parameters...] such as [\"kaiser\", 8.6], or a number, Kaiser's beta"),
+        Param::required("Nx", "number of samples, 1 or more"),
+        Param::optional("fftbins", "true", "periodic, for spectra; false: symmetric, for filters"),
+    ],
+    run: |request| {
+        let params = &request.params;
+        let (window, form) = params.required("window", Params::window)?;
+        let (nx, fftbins) = (params.required("Nx", Params::usize)?, params.bool("fftbins")?.unwrap_or(true));
+        let w = design::get_window(&window, nx, form.unwrap_or(fftbins))?;
+        Ok(vec![("w", Array::F64(NdArray::flat(w)))])
     },
 };
 

@@ -7,7 +7,7 @@ use std::path::Path;
 use serde_json::{Map, Value};
 
 use super::{Array, NdArray};
-use crate::design::Sos;
+use crate::design::{Sos, Window};
 use crate::error::{Error, Result};
 
 /// Reads an array from a file named among the parameters.
@@ -193,6 +193,19 @@ impl Params {
             ))),
         }
     }
+
+    /// A window function as scipy takes it: `"hann"`, `["kaiser", 8.6]`, or a number, Kaiser's `beta`. With it comes what
+    /// an ending of the name, `_periodic` (true) or `_symmetric` (false), says in place of `fftbins`.
+    ///
+    /// # Errors
+    /// Those of [`Window::named`], and a value of another form.
+    pub fn window(&self, name: &str) -> Result<Option<(Window, Option<bool>)>> {
+        let expected = "a window's name, a list such as [\"kaiser\", 8.6], or a number (Kaiser's beta)";
+        let Some((window, params)) = self.read(name, expected, window_call)? else { return Ok(None) };
+        let (window, form) = Window::split_form(&window);
+        let window = Window::named(window, &params).map_err(|e| e.context(format!("parameter '{name}'")))?;
+        Ok(Some((window, form)))
+    }
 }
 
 const COUNT: &str = "a whole number, not negative";
@@ -205,6 +218,32 @@ fn count(value: &Value) -> Option<usize> {
 
 fn index_list(value: &Value) -> Option<Vec<usize>> {
     value.as_array()?.iter().map(count).collect()
+}
+
+/// A window's name and parameters. A list among them stands for its numbers, `true` and `false` for 1 and 0.
+fn window_call(value: &Value) -> Option<(String, Vec<Option<f64>>)> {
+    let number = |v: &Value| v.as_f64().or_else(|| v.as_bool().map(|b| f64::from(u8::from(b))));
+    match value {
+        Value::String(name) => Some((name.clone(), Vec::new())),
+        Value::Number(beta) => Some(("kaiser".to_string(), vec![beta.as_f64()])),
+        Value::Array(items) => {
+            let (name, rest) = items.split_first()?;
+            let mut params = Vec::new();
+            for item in rest {
+                match item {
+                    Value::Null => params.push(None),
+                    Value::Array(list) => {
+                        for v in list {
+                            params.push(Some(number(v)?));
+                        }
+                    }
+                    item => params.push(Some(number(item)?)),
+                }
+            }
+            Some((name.as_str()?.to_string(), params))
+        }
+        _ => None,
+    }
 }
 
 /// Collects nested lists; false where they are ragged or hold something else than numbers.
@@ -335,6 +374,27 @@ mod tests {
         assert_eq!(p.sos("a").unwrap().unwrap().sections(), [[0.5, 0.0, 0.0, 1.0, 0.0, 0.0]]);
         assert!(p.sos("b").unwrap_err().to_string().contains("[sections, 6]"));
         assert!(p.sos("c").unwrap_err().to_string().contains("a0 = 0"));
+    }
+
+    #[test]
+    fn windows_are_names_lists_or_numbers() {
+        let window = |json: &str| params(&format!(r#"{{"w": {json}}}"#)).window("w");
+        let is = |json: &str, want: Window| assert_eq!(window(json).unwrap(), Some((want, None)), "{json}");
+        is(r#""ham""#, Window::Hamming);
+        is(r#"["hann"]"#, Window::Hann);
+        is("8.6", Window::Kaiser { beta: 8.6 });
+        is(r#"["exponential", null, 3]"#, Window::Exponential { center: None, tau: 3.0 });
+        is(r#"["general_cosine", [0.5, 0.25]]"#, Window::GeneralCosine(vec![0.5, 0.25]));
+        is(r#"["taylor", 5, 40, false]"#, Window::Taylor { nbar: 5, sll: 40.0, norm: false });
+        assert_eq!(window(r#""hann_symmetric""#).unwrap(), Some((Window::Hann, Some(false))));
+        assert_eq!(window(r#"["tukey_periodic"]"#).unwrap(), Some((Window::Tukey { alpha: 0.5 }, Some(true))));
+        assert_eq!(window("null").unwrap(), None);
+        for bad in ["[]", "{}", "true", "[8.6]", r#"["kaiser", "a"]"#, r#"["general_cosine", [null]]"#] {
+            let e = window(bad).unwrap_err().to_string();
+            assert!(e.contains("parameter 'w' is") && e.contains("[\"kaiser\", 8.6]"), "{e}");
+        }
+        assert!(window(r#""hanning""#).unwrap_err().to_string().starts_with("parameter 'w': no window is called"));
+        assert!(window(r#"["dpss"]"#).unwrap_err().to_string().contains("takes NW"));
     }
 
     #[test]
