@@ -199,6 +199,42 @@ fn devices_are_listed_whatever_the_machine_has() {
 }
 
 #[test]
+fn devices_name_the_fastest_of_what_was_measured() {
+    let dir = tempfile::tempdir().unwrap();
+    let devices = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_dspk"));
+        let out = command.arg("devices").args(arguments).env("DSPK_CACHE_DIR", dir.path()).output().unwrap();
+        assert_eq!(out.status.code(), Some(0), "{}", String::from_utf8_lossy(&out.stderr));
+        String::from_utf8(out.stdout).unwrap()
+    };
+    assert!(
+        devices(&[]).ends_with("Fastest from host to host (measured by autotune)\n  not measured yet; run autotune\n")
+    );
+    let json: serde_json::Value = serde_json::from_str(&devices(&["--json"])).unwrap();
+    assert_eq!(json["recommendations"], serde_json::json!([]));
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0, "looking stores nothing");
+
+    let key = dspk::runtime::resolve(Some("cpu")).unwrap().key();
+    let entry = serde_json::json!({
+        "schema": 1, "device": key, "operation": "lfilter", "class": "taps64-float32-planar--c5-s13",
+        "identity": "0".repeat(32), "driver": "", "outcome": "default-kept", "winner": "direct", "rounds": 5, "date": "",
+        "candidates": [], "rejected": [], "work": { "channels": 32, "samples": 8192, "bytes": 1 }, "end_to_end": 0.0125,
+    });
+    let facts = serde_json::json!({
+        "schema": 1, "device": key, "runtime": "cpu", "architecture": "", "vendor": "", "name": "Here", "driver": "",
+    });
+    let folder = dir.path().join("tune/v1/here");
+    fs::create_dir_all(folder.join("lfilter")).unwrap();
+    fs::write(folder.join("device.json"), facts.to_string()).unwrap();
+    fs::write(folder.join("lfilter/a.json"), entry.to_string()).unwrap();
+    let text = devices(&[]);
+    assert!(text.contains("lfilter taps64-float32-planar, 32 x 8192\n"), "{text}");
+    assert!(text.contains("12.500 ms    1.00x  cpu: Here\n"), "{text}");
+    let json: serde_json::Value = serde_json::from_str(&devices(&["--json"])).unwrap();
+    assert_eq!(json["recommendations"][0]["times"][0]["seconds"], 0.0125);
+}
+
+#[test]
 fn version_and_help_succeed() {
     let dir = tempfile::tempdir().unwrap();
     let version = dspk(dir.path(), &["--version"]);

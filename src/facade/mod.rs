@@ -39,7 +39,10 @@ pub fn autotune_with(
 ) -> Result<Vec<RuntimeSummary>> {
     let points = options.grid()?.points();
     let entries = chosen(&options.operations)?;
+    let opening = Instant::now();
     let targets = targets(&options.runtimes)?;
+    // The budgets cover everything, the opening of devices in equal parts.
+    let opened = opening.elapsed() / u32::try_from(targets.len().max(1)).unwrap_or(u32::MAX);
     let mut summaries = Vec::new();
     for (name, target) in &targets {
         let start = Instant::now();
@@ -61,10 +64,11 @@ pub fn autotune_with(
                 }),
             })
         });
-        let budget = options.budget.saturating_sub(start.elapsed());
+        let budget = options.budget.saturating_sub(opened + start.elapsed());
         let plan = tune::Sweep { runtime: name, budget, force: options.force };
         let mut summary = tune::sweep(tune::shared(), plan, jobs, progress);
         summary.sizes = points.len();
+        summary.seconds = (opened + start.elapsed()).as_secs_f64();
         summaries.push(summary);
     }
     Ok(summaries)

@@ -135,9 +135,11 @@ fn group(page: &mut Html, name: (&str, &str), sides: &[Side<'_>], rows: &[Row<'_
     Ok(())
 }
 
-/// Times of the largest channel count that several devices have.
+/// Times of the channel count that most sizes compare, the largest of several.
 fn drawn(name: (&str, &str), sides: &[Side<'_>], rows: &[Row<'_>]) -> Result<Option<(String, plot::Plot)>> {
-    let Some(channels) = rows.iter().filter(|row| row.fastest().is_some()).map(|row| row.channels).max() else {
+    let compared: Vec<u64> = rows.iter().filter(|row| row.fastest().is_some()).map(|row| row.channels).collect();
+    let sizes = |channels: u64| compared.iter().filter(|&&c| c == channels).count();
+    let Some(channels) = compared.iter().copied().max_by_key(|&channels| (sizes(channels), channels)) else {
         return Ok(None);
     };
     let times: Vec<Times> = sides

@@ -17,17 +17,18 @@ pub fn escape(text: &str) -> String {
             '>' => safe.push_str("&gt;"),
             '"' => safe.push_str("&quot;"),
             '\'' => safe.push_str("&#39;"),
-            // Neither format can hold these, and marks that turn the direction of text would let a name disguise itself.
-            c if is_unfit(c) => safe.push('\u{fffd}'),
-            c => safe.push(c),
+            c => safe.push(printable(c)),
         }
     }
     safe
 }
 
-fn is_unfit(c: char) -> bool {
-    (c.is_control() && !matches!(c, '\n' | '\t'))
-        || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{fffe}' | '\u{ffff}')
+/// The character, or a sign in its place where neither HTML nor SVG can hold it, or where it would turn the direction of
+/// text and let a name disguise itself.
+pub fn printable(c: char) -> char {
+    let unfit = (c.is_control() && !matches!(c, '\n' | '\t'))
+        || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{fffe}' | '\u{ffff}');
+    if unfit { '\u{fffd}' } else { c }
 }
 
 /// A growing page.

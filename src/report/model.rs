@@ -130,7 +130,7 @@ pub fn brief(facts: &DeviceFacts, devices: &[DeviceResults]) -> String {
 /// Three significant digits; very large and very small numbers as powers of ten.
 pub fn short(value: f64) -> String {
     match value.abs() {
-        v if v == 0.0 => "0".into(),
+        0.0 => "0".into(),
         v if !(1e-3..1e6).contains(&v) => format!("{value:.1e}"),
         v if v < 10.0 => format!("{value:.2}"),
         v if v < 100.0 => format!("{value:.1}"),
@@ -150,6 +150,17 @@ pub fn time(seconds: f64) -> String {
         s if s < 1e-3 => format!("{} µs", short(1e6 * s)),
         s if s < 1.0 => format!("{} ms", short(1e3 * s)),
         s => format!("{} s", short(s)),
+    }
+}
+
+/// A round time, as ticks of an axis have it: `5 ms`.
+pub fn round_time(seconds: f64) -> String {
+    match seconds {
+        s if !(1e-9..1e6).contains(&s) => time(s),
+        s if s < 0.9995e-6 => format!("{} ns", trimmed(1e9 * s)),
+        s if s < 0.9995e-3 => format!("{} µs", trimmed(1e6 * s)),
+        s if s < 0.9995 => format!("{} ms", trimmed(1e3 * s)),
+        s => format!("{} s", trimmed(s)),
     }
 }
 
@@ -203,6 +214,12 @@ mod tests {
             ("0.612".into(), "12.3".into(), "1.0e-300".into())
         );
         assert_eq!((cut("µµµµ", 4), cut("µµµµµ", 4)), ("µµµµ".into(), "µµµ…".into()));
+    }
+
+    #[test]
+    fn ticks_are_round() {
+        let seconds = [2e-9, 10f64.powf(-3.0), 0.999999e-3, 1.5e-2, 0.4, 10f64.powf(1.0), 1e9];
+        assert_eq!(seconds.map(round_time), ["2 ns", "1 ms", "1 ms", "15 ms", "400 ms", "10 s", "1.0e9 s"]);
     }
 
     #[test]

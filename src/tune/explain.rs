@@ -118,6 +118,12 @@ impl Explanation {
                 let best = entry.candidates.iter().find(|c| c.variant != entry.default);
                 match best {
                     None => "the default is kept: nothing else is right and runs here".into(),
+                    Some(best) if 1.0 - best.ratio > MIN_GAIN.max(2.0 * best.spread) => format!(
+                        "the default is kept: {:?} seemed to take {:.3} of its time, noise {}, which the rounds that had to confirm it did not show",
+                        best.variant,
+                        best.ratio,
+                        percent(best.spread)
+                    ),
                     Some(best) => format!(
                         "the default is kept: the best other, {:?}, takes {:.3} of its time, noise {}; needed: more than {} less and twice the noise",
                         best.variant,

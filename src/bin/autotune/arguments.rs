@@ -57,16 +57,16 @@ pub struct Arguments {
 
     /// Tune nothing; write the results of this machine (with --runtime: of its device) to a file that --import reads; `-`
     /// = stdout
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["channels", "samples"])]
     pub export: Option<PathBuf>,
 
     /// Tune nothing; take over results for this machine's devices that --export wrote elsewhere; `-` = stdin. They are
     /// verified before their first use
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["runtimes"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["channels", "samples", "runtimes"])]
     pub import: Option<PathBuf>,
 
     /// Tune nothing; remove stored results and compiled kernels of all devices (with --runtime: of its device)
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["channels", "samples"])]
     pub clear: bool,
 
     /// Print the result as JSON; of tuning, keyed by runtime

@@ -293,6 +293,8 @@ fn actions_that_contradict_each_other_are_wrong_usage() {
         "--explain fir --budget 5s",
         "--import a --ops fir",
         "--import a --runtime cpu",
+        "--clear --channels 3",
+        "--export a --samples 3",
     ] {
         let (code, out, err, calls) = action(&arguments.split(' ').collect::<Vec<_>>());
         assert_eq!((code, out.as_str(), calls.len()), (USAGE, "", 0), "{arguments}");

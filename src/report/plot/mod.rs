@@ -19,7 +19,7 @@ pub use candidates::candidates;
 pub use throughput::throughput;
 pub use transfers::{Times, transfers};
 
-use super::html::escape;
+use super::html::{escape, printable};
 use crate::error::{Error, Result};
 
 /// Width of every plot, in units of which a letter is about 6 wide.
@@ -175,7 +175,8 @@ impl Label<'_> {
         let font = if self.turned { font.transform(plotters::style::FontTransform::Rotate270) } else { font };
         let color = self.role.color();
         let style = TextStyle::from(font).color(&color).pos(Pos::new(self.align, VPos::Center));
-        root.draw_text(self.text, &style, at)
+        // plotters escapes markup itself.
+        root.draw_text(&self.text.chars().map(printable).collect::<String>(), &style, at)
     }
 }
 

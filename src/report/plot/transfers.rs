@@ -3,7 +3,7 @@
 use super::frame::{Axis, Frame, Margins, Mark, legend, legend_height};
 use super::{Drawn, Plot, Role, Root};
 use crate::error::Result;
-use crate::report::model::{amount, cut, time};
+use crate::report::model::{amount, cut, round_time, time};
 
 /// Devices drawn at most.
 const MOST: usize = 8;
@@ -36,7 +36,7 @@ pub fn transfers(title: &str, devices: &[Times]) -> Result<Option<Plot>> {
 fn paint(root: &Root<'_>, devices: &[&Times]) -> Drawn {
     let points = || devices.iter().flat_map(|device| device.points.iter().copied());
     let x = Axis::logarithmic(points().map(|(values, _)| values), "channels × samples", amount);
-    let y = Axis::logarithmic(points().map(|(_, seconds)| seconds), "time from host to host", time);
+    let y = Axis::logarithmic(points().map(|(_, seconds)| seconds), "time from host to host", round_time);
     let bottom = 48 + legend_height(devices.len(), 1);
     let mut frame = Frame::new(root, Margins { left: 86, right: 20, top: TOP, bottom }, x, y)?;
     let mut entries = Vec::new();
