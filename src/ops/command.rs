@@ -9,7 +9,7 @@
 mod array;
 mod params;
 
-pub use array::{Array, Channels, NdArray};
+pub use array::{Array, Channels, NdArray, Spectra};
 pub use params::{Loader, Params};
 
 use crate::error::{Error, Result};
@@ -132,6 +132,14 @@ impl Request {
     /// An element type or number of dimensions that signals do not have.
     pub fn signal(&self, index: usize) -> Result<Channels<'_>> {
         self.input(index)?.channels().map_err(|e| e.context(format!("input {}", index + 1)))
+    }
+
+    /// Input `index` as complex values; a one-dimensional array is one channel.
+    ///
+    /// # Errors
+    /// An element type or number of dimensions that spectra do not have.
+    pub fn spectra(&self, index: usize) -> Result<Spectra<'_>> {
+        self.input(index)?.spectra().map_err(|e| e.context(format!("input {}", index + 1)))
     }
 }
 

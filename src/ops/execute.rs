@@ -68,21 +68,58 @@ fn run_on(
             with_variants(&job, |v| problem.run_cpu(v, x, y.reborrow(), state.as_deref_mut()))
         }
         #[cfg(feature = "gpu")]
-        Target::Gpu(gpu) => {
-            use crate::runtime::DeviceArray;
-            let x = match problem.accepts(x.dtype()) {
-                true => DeviceArray::upload(gpu, x)?,
-                false => DeviceArray::upload_f32(gpu, x)?,
-            };
-            // The state moves on only once its results have arrived.
-            let mut carried = state.as_deref().cloned();
-            on_device(problem, &x, carried.as_mut())?.download_into(y)?;
-            if let (Some(state), Some(carried)) = (state, carried) {
-                *state = carried;
+        Target::Gpu(gpu) if problem.whole_channels() => {
+            let (input, channels) = (shape_of(&x), x.channels());
+            let at_once = channels_at_once(problem, input, &gpu.facts().limits)?;
+            for first in (0..channels).step_by(at_once) {
+                let part = y.reborrow().channel_range(first, at_once);
+                on_device_from_host(gpu, problem, x.channel_range(first, at_once), part, None)?;
             }
             Ok(())
         }
+        #[cfg(feature = "gpu")]
+        Target::Gpu(gpu) => on_device_from_host(gpu, problem, x, y, state),
     }
+}
+
+/// How many channels of a problem that needs them whole fit the bindings of a device.
+#[cfg(feature = "gpu")]
+fn channels_at_once(problem: &dyn Problem, input: Shape, limits: &crate::runtime::gpu::Limits) -> Result<usize> {
+    let longest = input.samples.max(problem.output(Shape { channels: 1, ..input }).samples);
+    let bytes = 4 * crate::signal::pitch(longest) as u64;
+    let allowed = limits.binding_bytes.min(limits.buffer_bytes);
+    match usize::try_from(allowed / bytes.max(1)).unwrap_or(usize::MAX) {
+        0 => Err(Error::new(
+            ErrorKind::Limit,
+            format!(
+                "{} needs a channel in one piece: {bytes} bytes, the device binds {allowed}; use the cpu runtime or shorter channels",
+                problem.operation()
+            ),
+        )),
+        channels => Ok(channels.min(input.channels).max(1)),
+    }
+}
+
+#[cfg(feature = "gpu")]
+fn on_device_from_host(
+    gpu: &std::sync::Arc<dyn crate::runtime::gpu::Gpu>,
+    problem: &dyn Problem,
+    x: Source<'_>,
+    y: ViewMut<'_>,
+    state: Option<&mut State>,
+) -> Result<()> {
+    use crate::runtime::DeviceArray;
+    let x = match problem.accepts(x.dtype()) {
+        true => DeviceArray::upload(gpu, x)?,
+        false => DeviceArray::upload_f32(gpu, x)?,
+    };
+    // The state moves on only once its results have arrived.
+    let mut carried = state.as_deref().cloned();
+    on_device(problem, &x, carried.as_mut())?.download_into(y)?;
+    if let (Some(state), Some(carried)) = (state, carried) {
+        *state = carried;
+    }
+    Ok(())
 }
 
 /// Computes on a device array; the result stays on the device.

@@ -56,9 +56,19 @@ impl Variant {
     }
 }
 
-/// How far a result may be from the reference: per channel, `max |y - ref| <= relative * max(max |ref|, gain * max |x|)`.
+/// How the distance of a channel from its reference is measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Distance {
+    /// The largest difference of a value: `max |y - ref|` against `max(max |ref|, gain * max |x|)`.
+    #[default]
+    Largest,
+    /// The root of the sum of squares: `|y - ref|` against `|ref|`, for transforms, whose every value has the error of all.
+    Norm,
+}
+
+/// How far a result may be from the reference: per channel, `distance(y - ref) <= relative * distance(ref)`.
 /// On runtimes that accumulate in float64 `gain` counts as 0 where `float64_tight` is set.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub struct Tolerance {
     /// Allowed error.
     pub relative: f64,
@@ -66,6 +76,8 @@ pub struct Tolerance {
     pub gain: f64,
     /// The input's magnitude does not count on the CPU.
     pub float64_tight: bool,
+    /// How it is measured.
+    pub distance: Distance,
 }
 
 /// State carried from one chunk of a recording to the next, precise and opaque; each operation converts it to and from
@@ -112,6 +124,11 @@ pub trait Problem: Send + Sync {
         0
     }
 
+    /// The shape nearest to this one that the problem can have, as far as samples go: pairs for complex values, say.
+    fn nearest(&self, shape: Shape) -> Shape {
+        shape
+    }
+
     /// The plain float64 reference: writes `[channels, output samples]`, contiguous.
     fn reference(&self, x: Source<'_>, state: Option<&mut State>) -> Result<Vec<f64>>;
 
@@ -121,6 +138,12 @@ pub trait Problem: Send + Sync {
     /// How many samples before it a result depends on, for problems of [`Locality::Channel`]; `None`: all of them.
     fn memory(&self) -> Option<usize> {
         None
+    }
+
+    /// Whether a channel has to be on a device as a whole (transforms along time): arrays over the binding limit are then
+    /// computed some channels at a time. Only for problems of [`Locality::Channel`] whose parameters do not name channels.
+    fn whole_channels(&self) -> bool {
+        false
     }
 
     /// The reference of channel `channel` alone, whose input is `x`; for problems of [`Locality::Channel`].

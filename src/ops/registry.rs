@@ -101,11 +101,15 @@ pub(crate) fn once_each(problem: &dyn Problem, dtype: Dtype, shape: Shape) -> u6
 
 /// All operations.
 pub fn registry() -> &'static [Entry] {
-    static REGISTRY: [Entry; 4] = [
+    static REGISTRY: [Entry; 8] = [
         crate::ops::convert::ENTRY,
         crate::ops::filter::sosfilt::ENTRY,
         crate::ops::filter::lfilter::ENTRY,
         crate::ops::spatial::common_reference::ENTRY,
+        crate::ops::spectral::fft::FFT,
+        crate::ops::spectral::fft::IFFT,
+        crate::ops::spectral::fft::RFFT,
+        crate::ops::spectral::fft::IRFFT,
     ];
     &REGISTRY
 }

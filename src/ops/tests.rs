@@ -178,7 +178,7 @@ fn split_arrays_equal_whole_ones() {
 
 #[test]
 fn what_float32_cannot_hold_compares_as_its_nearest_value() {
-    let tolerance = super::Tolerance { relative: 1e-6, gain: 0.0, float64_tight: true };
+    let tolerance = super::Tolerance { relative: 1e-6, gain: 0.0, float64_tight: true, ..Default::default() };
     let same = |y: f32, e: f64| super::job::compare(&[y], &[e], 1.0, tolerance).is_ok();
     assert!(same(f32::INFINITY, 1e60) && same(f32::NEG_INFINITY, -1e60) && same(-0.0, -1e-60));
     assert!(!same(f32::INFINITY, -1e60) && !same(f32::NAN, 1e60) && !same(f32::INFINITY, 1e30) && !same(1e-30, 1e-60));

@@ -7,10 +7,12 @@
 
 mod array;
 mod buffer;
+mod complex;
 mod view;
 
 pub use array::Signal;
 pub use buffer::{Buffer, pool_bytes, trim_pool};
+pub use complex::{Complex32, ComplexSignal, ComplexView};
 pub use view::{Dtype, Sample, Source, View, ViewMut};
 
 /// Rows are padded to a multiple of this many samples: one cache line of `f32`.

@@ -172,6 +172,14 @@ impl<'a, T: Sample> View<'a, T> {
         self.data.get(start..start + self.samples)
     }
 
+    /// Channels `first .. first + count`. Out-of-range ones are cut to what there is.
+    pub fn channel_range(&self, first: usize, count: usize) -> View<'a, T> {
+        let first = first.min(self.channels);
+        let count = count.min(self.channels - first);
+        let data = if count == 0 || self.samples == 0 { &[] } else { &self.data[first * self.channel_stride..] };
+        View { data, channels: count, ..*self }
+    }
+
     /// Samples `start .. start + len` of every channel. Out-of-range windows are cut to what there is.
     pub fn window(&self, start: usize, len: usize) -> View<'a, T> {
         let start = start.min(self.samples);
@@ -255,6 +263,14 @@ impl<'a> Source<'a> {
         each!(self, v => v.get(channel, sample).to_f32())
     }
 
+    /// Channels `first .. first + count`.
+    pub fn channel_range(&self, first: usize, count: usize) -> Source<'a> {
+        match self {
+            Source::F32(v) => Source::F32(v.channel_range(first, count)),
+            Source::I16(v) => Source::I16(v.channel_range(first, count)),
+        }
+    }
+
     /// Samples `start .. start + len` of every channel.
     pub fn window(&self, start: usize, len: usize) -> Source<'a> {
         match self {
@@ -331,6 +347,14 @@ impl<'a> ViewMut<'a> {
     /// The same array borrowed for a shorter time.
     pub fn reborrow(&mut self) -> ViewMut<'_> {
         ViewMut { data: self.data, channels: self.channels, samples: self.samples, pitch: self.pitch }
+    }
+
+    /// Channels `first .. first + count`. Out-of-range ones are cut to what there is.
+    pub fn channel_range(self, first: usize, count: usize) -> ViewMut<'a> {
+        let first = first.min(self.channels);
+        let channels = count.min(self.channels - first);
+        let data = if channels == 0 || self.samples == 0 { &mut [] } else { &mut self.data[first * self.pitch..] };
+        ViewMut { data, channels, samples: self.samples, pitch: self.pitch }
     }
 
     /// Samples `start .. start + len` of every channel. Out-of-range windows are cut to what there is.

@@ -1,7 +1,9 @@
 //! Arrays of any shape, as they come from and go to files.
 
+use std::borrow::Cow;
+
 use crate::error::{Error, Result};
-use crate::signal::{Signal, Source, View};
+use crate::signal::{Complex32, ComplexSignal, ComplexView, Signal, Source, View};
 
 /// Values in C order with their shape; no dimension makes it a single number.
 #[derive(Debug, Clone, PartialEq)]
@@ -122,6 +124,35 @@ impl Array {
         Ok(Channels { source, flat })
     }
 
+    /// The array as complex values, `[channels, bins]`, or one channel if it has one dimension; real ones have an imaginary
+    /// part of zero.
+    ///
+    /// # Errors
+    /// Another number of dimensions, or integers.
+    pub fn spectra(&self) -> Result<Spectra<'_>> {
+        let (channels, bins, flat) = match *self.shape() {
+            [bins] => (1, bins, true),
+            [channels, bins] => (channels, bins, false),
+            _ => {
+                return Err(Error::shape(format!(
+                    "an array of shape {:?} is not spectra; pass [channels, bins], or [bins] for one channel",
+                    self.shape()
+                )));
+            }
+        };
+        let data = match self {
+            Array::C64(a) => Cow::Borrowed(bytemuck::cast_slice(a.data())),
+            Array::F32(a) => a.data().iter().map(|re| Complex32::new(*re, 0.0)).collect(),
+            _ => {
+                return Err(Error::invalid(format!(
+                    "{} values are not complex; pass complex64 (in numpy: z.astype(\"complex64\"))",
+                    self.dtype()
+                )));
+            }
+        };
+        Ok(Spectra { data, channels, bins, flat })
+    }
+
     /// Rounds float64 values to float32; other element types stay as they are.
     pub(super) fn round_to_f32(&mut self) {
         if let Array::F64(a) = self {
@@ -140,11 +171,54 @@ pub struct Channels<'a> {
     pub flat: bool,
 }
 
+/// Complex values among the inputs.
+#[derive(Debug, Clone)]
+pub struct Spectra<'a> {
+    data: Cow<'a, [Complex32]>,
+    channels: usize,
+    bins: usize,
+    flat: bool,
+}
+
+impl Spectra<'_> {
+    /// The values, `[channels, bins]`.
+    ///
+    /// # Errors
+    /// None that can be met: they fit the shape.
+    pub fn view(&self) -> Result<ComplexView<'_>> {
+        ComplexView::new(&self.data, self.channels, self.bins)
+    }
+
+    /// A complex result of the operation on these values, without a channel axis if they had none.
+    pub fn complex(&self, y: &ComplexSignal) -> Array {
+        complex(y, self.flat)
+    }
+
+    /// A real result, the same way.
+    pub fn real(&self, y: &Signal) -> Array {
+        real(y, self.flat)
+    }
+}
+
+fn real(y: &Signal, flat: bool) -> Array {
+    let shape = if flat { vec![y.samples()] } else { vec![y.channels(), y.samples()] };
+    Array::F32(NdArray { shape, data: y.to_vec() })
+}
+
+fn complex(y: &ComplexSignal, flat: bool) -> Array {
+    let shape = if flat { vec![y.bins()] } else { vec![y.channels(), y.bins()] };
+    Array::C64(NdArray { shape, data: y.to_vec().into_iter().map(|v| [v.re, v.im]).collect() })
+}
+
 impl Channels<'_> {
+    /// A complex result of the operation on this signal, `[channels, bins]`, or `[bins]` if the signal was flat.
+    pub fn complex(&self, y: &ComplexSignal) -> Array {
+        complex(y, self.flat)
+    }
+
     /// A result of the operation on this signal, `[channels, samples]`, or `[samples]` if the signal was flat.
     pub fn result(&self, y: &Signal) -> Array {
-        let shape = if self.flat { vec![y.samples()] } else { vec![y.channels(), y.samples()] };
-        Array::F32(NdArray { shape, data: y.to_vec() })
+        real(y, self.flat)
     }
 }
 

@@ -141,7 +141,7 @@ impl Problem for Convert {
 
     fn tolerance(&self) -> Tolerance {
         let relative = if self.scaled() { 1.5e-7 } else { 0.0 };
-        Tolerance { relative, gain: 0.0, float64_tight: true }
+        Tolerance { relative, gain: 0.0, float64_tight: true, ..Default::default() }
     }
 
     /// Every value is computed alone. Only where devices take product and offset in pairs of floats may a compiler fuse

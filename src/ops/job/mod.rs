@@ -72,12 +72,16 @@ impl<'a> Job<'a> {
         Self::new(problem, Target::Gpu(x.gpu().clone()), shape, input).first_meeting()
     }
 
-    /// Times a problem of fewer samples where this one is large, if the same variants are legal there.
+    /// Times a problem of fewer samples (or channels, if those are needed whole) where this one is large, if the same variants are legal there.
     fn first_meeting(mut self) -> Self {
         let Shape { channels, samples } = self.shape;
         if channels.saturating_mul(samples) > FIRST_MEETING {
-            let samples = (FIRST_MEETING / channels).max(FEWEST_SAMPLES).min(samples);
-            let shape = Shape { channels, samples };
+            let shape = if self.problem.whole_channels() {
+                Shape { channels: (FIRST_MEETING / samples).clamp(1, channels), samples }
+            } else {
+                let samples = (FIRST_MEETING / channels).max(FEWEST_SAMPLES).min(samples);
+                self.problem.nearest(Shape { channels, samples })
+            };
             let legal = self.legal(shape);
             if self.variants.iter().all(|v| legal.contains(v)) {
                 self.timed_shape = shape;

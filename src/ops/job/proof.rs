@@ -20,7 +20,7 @@ use super::data::{Data, Input};
 use super::guard::Guarded;
 use super::{Job, wrong};
 use crate::error::Result;
-use crate::ops::problem::{Problem, Shape, Tolerance, Variant};
+use crate::ops::problem::{Distance, Problem, Shape, Tolerance, Variant};
 #[cfg(feature = "gpu")]
 use crate::runtime::DeviceArray;
 use crate::runtime::Target;
@@ -31,6 +31,8 @@ use crate::tune::Tunable;
 const TILES: usize = 4;
 /// Longer tiles are not probed: verification stays within milliseconds.
 const LONGEST_TILE: usize = 4096;
+/// Longest channel of a problem that needs it whole which is probed.
+const WHOLE_SAMPLES: usize = 1 << 18;
 /// Most channels in such a probe.
 const MOST_CHANNELS: usize = 128;
 
@@ -138,7 +140,12 @@ impl Job<'_> {
     /// Runs a variant on all its problems; gives the bits of the results that all variants have, where it is legal.
     fn run_probes(&self, variant: &Variant, shared: &Shared) -> Result<Vec<Option<u128>>> {
         let bits = shared.cases.iter().map(|case| self.run_case(variant, case)).collect::<Result<_>>()?;
-        for shape in ragged_shapes(&self.problem.tiles(variant)) {
+        let mut shapes = ragged_shapes(&self.problem.tiles(variant));
+        // A variant may be made for one length: a whole channel of it, odd in number.
+        if self.problem.whole_channels() && self.timed_shape.samples <= WHOLE_SAMPLES {
+            shapes.push(Shape { channels: 3, samples: self.timed_shape.samples });
+        }
+        for shape in shapes {
             self.run_case(variant, &*self.ragged(shape)?)?;
         }
         Ok(bits)
@@ -228,6 +235,7 @@ fn shared_inputs(problem: &dyn Problem, channels: usize, input: Input) -> Vec<Da
 
 /// The shape, with the number of channels at hand where the parameters fix it (groups, a gain for each).
 fn possible(problem: &dyn Problem, shape: Shape, channels: usize) -> Shape {
+    let shape = problem.nearest(shape);
     if problem.check(shape).is_ok() { shape } else { Shape { channels, ..shape } }
 }
 
@@ -274,6 +282,9 @@ fn same_bits(a: &Signal, b: &Signal) -> bool {
 
 /// The error bound of [`Tolerance`], for one channel.
 pub(crate) fn compare(y: &[f32], expected: &[f64], max_x: f64, tolerance: Tolerance) -> Result<()> {
+    if tolerance.distance == Distance::Norm {
+        return compare_norms(y, expected, tolerance.relative);
+    }
     let max_ref = expected.iter().fold(0.0f64, |m, v| m.max(v.abs()));
     let bound = tolerance.relative * max_ref.max(tolerance.gain * max_x);
     for (n, (y, e)) in y.iter().zip(expected).enumerate() {
@@ -283,6 +294,28 @@ pub(crate) fn compare(y: &[f32], expected: &[f64], max_x: f64, tolerance: Tolera
         if !same && (error.is_nan() || error > bound) {
             return Err(wrong(format!("sample {n} is {y}, expected {e} within {bound:.2e}")));
         }
+    }
+    Ok(())
+}
+
+/// The same for [`Distance::Norm`]. What is not finite has no norm: it must be of the same kind, value for value.
+fn compare_norms(y: &[f32], expected: &[f64], relative: f64) -> Result<()> {
+    let (mut error, mut norm) = (0.0, 0.0);
+    for (n, (y, e)) in y.iter().zip(expected).enumerate() {
+        let (y, e) = (f64::from(*y), *e);
+        if y.is_finite() && e.is_finite() {
+            error += (y - e) * (y - e);
+            norm += e * e;
+        } else if y.is_finite() || e.is_finite() {
+            return Err(wrong(format!("sample {n} is {y}, expected {e}")));
+        }
+    }
+    let (error, norm) = (f64::sqrt(error), f64::sqrt(norm));
+    // A smallest float32 of error per value is rounding, whatever the norm.
+    let bound = (relative * norm).max(f64::from(f32::MIN_POSITIVE) * (y.len() as f64).sqrt());
+    if error > bound || error.is_nan() {
+        let found = error / norm;
+        return Err(wrong(format!("relative error {found:.2e} of the whole channel, allowed are {relative:.1e}")));
     }
     Ok(())
 }

@@ -176,7 +176,12 @@ impl Problem for FirFilter {
     }
 
     fn tolerance(&self) -> Tolerance {
-        Tolerance { relative: 1e-6, gain: self.taps.iter().map(|t| t.abs()).sum(), float64_tight: false }
+        Tolerance {
+            relative: 1e-6,
+            gain: self.taps.iter().map(|t| t.abs()).sum(),
+            float64_tight: false,
+            ..Default::default()
+        }
     }
 
     /// On the CPU every output adds the same products in the same order, however the rows are cut. On a device long

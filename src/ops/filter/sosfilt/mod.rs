@@ -238,7 +238,7 @@ impl Problem for SosFilter {
     }
 
     fn tolerance(&self) -> Tolerance {
-        Tolerance { relative: 1e-6, gain: 0.0, float64_tight: true }
+        Tolerance { relative: 1e-6, gain: 0.0, float64_tight: true, ..Default::default() }
     }
 
     /// Tiles and work groups do not touch the recursion. Pieces of channels end where the number of threads wants it, and

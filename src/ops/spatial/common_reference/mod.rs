@@ -137,7 +137,7 @@ impl Problem for CommonReference {
     }
 
     fn tolerance(&self) -> Tolerance {
-        Tolerance { relative: 3e-7, gain: 1.0, float64_tight: true }
+        Tolerance { relative: 3e-7, gain: 1.0, float64_tight: true, ..Default::default() }
     }
 
     /// A sample is summed over the channels in order, whatever the tile; medians are values of the data or the mean of

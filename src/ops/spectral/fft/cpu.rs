@@ -1,0 +1,127 @@
+//! Transforms on the CPU: rows in parallel, each by RustFFT or RealFFT.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+
+use rayon::prelude::*;
+use realfft::{ComplexToReal, RealFftPlanner, RealToComplex};
+use rustfft::{Fft, FftPlanner};
+
+use super::transform::{Kind, Transform};
+use crate::error::{Error, Result};
+use crate::ops::problem::{Shape, Variant};
+use crate::signal::{Complex32, Source, ViewMut};
+
+/// Variants, the default first.
+pub(super) fn variants(_: &Transform, _: Shape) -> Vec<Variant> {
+    vec![Variant::new("rows", &[])]
+}
+
+/// A plan of any kind.
+#[derive(Clone)]
+enum Plan {
+    Complex(Arc<dyn Fft<f32>>),
+    Forward(Arc<dyn RealToComplex<f32>>),
+    Inverse(Arc<dyn ComplexToReal<f32>>),
+}
+
+/// Plans that are kept; making one of a long transform costs as much as many runs of it.
+const MAX_PLANS: usize = 64;
+
+static PLANS: LazyLock<Mutex<HashMap<(Kind, usize), Plan>>> = LazyLock::new(Mutex::default);
+
+fn plan(kind: Kind, n: usize) -> Plan {
+    let mut plans = PLANS.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(plan) = plans.get(&(kind, n)) {
+        return plan.clone();
+    }
+    let plan = match kind {
+        Kind::Fft => Plan::Complex(FftPlanner::new().plan_fft_forward(n)),
+        Kind::Ifft => Plan::Complex(FftPlanner::new().plan_fft_inverse(n)),
+        Kind::Rfft => Plan::Forward(RealFftPlanner::new().plan_fft_forward(n)),
+        Kind::Irfft => Plan::Inverse(RealFftPlanner::new().plan_fft_inverse(n)),
+    };
+    if plans.len() >= MAX_PLANS {
+        plans.clear();
+    }
+    plans.insert((kind, n), plan.clone());
+    plan
+}
+
+thread_local! {
+    /// Work space of a thread: the row, then the plan's scratch.
+    static SPACE: RefCell<(Vec<Complex32>, Vec<Complex32>)> = const { RefCell::new((Vec::new(), Vec::new())) };
+}
+
+/// Computes all channels.
+pub(super) fn run(t: &Transform, variant: &Variant, x: Source<'_>, y: ViewMut<'_>) -> Result<()> {
+    debug_assert_eq!(variant.method, "rows");
+    let (n, samples, pitch) = (t.points(x.samples()), y.samples(), y.pitch());
+    let plan = plan(t.kind, n);
+    let factor = t.norm.factor(n, t.kind.inverse()) as f32;
+    y.into_data().par_chunks_mut(pitch.max(1)).take(x.channels()).enumerate().try_for_each(|(channel, row)| {
+        SPACE.with_borrow_mut(|(values, scratch)| {
+            one(&plan, &x, channel, n, &mut row[..samples], values, scratch)?;
+            if factor != 1.0 {
+                row[..samples].iter_mut().for_each(|v| *v *= factor);
+            }
+            Ok(())
+        })
+    })
+}
+
+fn one(
+    plan: &Plan,
+    x: &Source<'_>,
+    channel: usize,
+    n: usize,
+    row: &mut [f32],
+    values: &mut Vec<Complex32>,
+    scratch: &mut Vec<Complex32>,
+) -> Result<()> {
+    let failed = |e: realfft::FftError| Error::internal("a row of a transform does not have its length").with_source(e);
+    match plan {
+        Plan::Complex(plan) => {
+            load(x, channel, row);
+            grow(scratch, plan.get_inplace_scratch_len());
+            plan.process_with_scratch(bytemuck::cast_slice_mut(row), scratch);
+            Ok(())
+        }
+        Plan::Forward(plan) => {
+            grow(values, n.div_ceil(2));
+            let input = &mut bytemuck::cast_slice_mut::<Complex32, f32>(values)[..n];
+            load(x, channel, input);
+            grow(scratch, plan.get_scratch_len());
+            plan.process_with_scratch(input, bytemuck::cast_slice_mut(row), scratch).map_err(failed)
+        }
+        Plan::Inverse(plan) => {
+            let bins = n / 2 + 1;
+            grow(values, bins);
+            let input = &mut values[..bins];
+            load(x, channel, bytemuck::cast_slice_mut(input));
+            input[0].im = 0.0;
+            if n.is_multiple_of(2) {
+                input[bins - 1].im = 0.0;
+            }
+            grow(scratch, plan.get_scratch_len());
+            plan.process_with_scratch(input, row, scratch).map_err(failed)
+        }
+    }
+}
+
+fn grow(space: &mut Vec<Complex32>, len: usize) {
+    if space.len() < len {
+        space.resize(len, Complex32::default());
+    }
+}
+
+/// A channel, cut or padded with zeros to the length of `to`.
+fn load(x: &Source<'_>, channel: usize, to: &mut [f32]) {
+    let len = to.len().min(x.samples());
+    match x {
+        Source::F32(v) if v.row(channel).is_some() => to[..len].copy_from_slice(&v.row(channel).unwrap_or(&[])[..len]),
+        _ => to[..len].iter_mut().enumerate().for_each(|(k, to)| *to = x.get(channel, k)),
+    }
+    to[len..].fill(0.0);
+}
