@@ -93,4 +93,4 @@ pub struct Kernel {
 }
 
 #[cfg(all(test, feature = "gpu"))]
-mod space_tests;
+pub(crate) mod space_tests;

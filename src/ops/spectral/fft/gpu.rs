@@ -45,7 +45,7 @@ const SOFTWARE_SCRATCH_BYTES: u64 = 8 << 20;
 pub(super) fn variants(t: &Transform, facts: &Facts, shape: Shape) -> Vec<Variant> {
     let form = Form::new(t, t.points(shape.samples));
     let software = is_software(facts);
-    let mut all: Vec<Variant> = Vec::new();
+    let mut all: Vec<(usize, Variant)> = Vec::new();
     let tries: &[[u32; 4]] = if software {
         &[[32, 8, 1, 0], [16, 8, 1, 0], [16, 8, 0, 0], [8, 8, 1, 0], [16, 64, 1, 0]]
     } else {
@@ -56,11 +56,13 @@ pub(super) fn variants(t: &Transform, facts: &Facts, shape: Shape) -> Vec<Varian
         let mut variant = Variant::new("stockham", &settings);
         let Some(passes) = plan::passes(form.points, taste(&variant, software), &facts.limits) else { continue };
         variant.name = name(&form, &passes, &variant);
-        if all.iter().all(|v| v.name != variant.name) {
-            all.push(variant);
+        if all.iter().all(|(_, v)| v.name != variant.name) {
+            all.push((passes.len(), variant));
         }
     }
-    all
+    // Padding may cost a length its only pass.
+    all.sort_by_key(|(passes, _)| *passes);
+    all.into_iter().map(|(_, variant)| variant).collect()
 }
 
 fn taste(variant: &Variant, software: bool) -> Taste {
