@@ -286,7 +286,6 @@ impl<'a> Launches<'a> {
         let turned = before > 1;
         let products = form.degree > DIRECT_ROOTS;
         let wide = turned || step.load == HALF || step.store == SEPARATED;
-        let low_bits = form.degree.next_power_of_two().trailing_zeros().div_ceil(2);
         let single = step.store == SINGLE;
 
         let between = |index: usize| Slice::from(&batch.scratch[index % 2]);
@@ -313,19 +312,27 @@ impl<'a> Launches<'a> {
             word(out_pitch)?,
             word(form.length)?,
             word(form.degree / (before * pass.points))?,
-            low_bits,
+            self.low_bits(),
             (factor as f32).to_bits(),
             word(first_in)?,
             word(first_out)?,
             0,
         ];
         let kernel = compose_plain("spectral/fft", &self.settings(step, columns, wide, products))?;
-        let roots = self.table(Table::Passes(pass.radices.clone()))?;
+        let [roots, wide, chirp, spectrum] = self.tables(step, wide, products)?;
+        let share = if mirrored { pass.slots / 2 } else { pass.slots };
+        launch(self.gpu, &kernel, &args, &[roots, wide, chirp, spectrum, input, output], count.div_ceil(share) as u64)
+    }
+
+    /// Roots of the pass, wide roots, chirp and spectrum, those that it does not need in short.
+    fn tables(&self, step: &Step<'_>, wide: bool, products: bool) -> Result<[Slice; 4]> {
+        let form = &self.form;
+        let roots = self.table(Table::Passes(step.pass.radices.clone()))?;
         let nothing = self.table(Table::Roots { degree: 1, count: 1 })?;
         let wide = match (wide, products) {
             (false, _) => nothing.clone(),
             (true, false) => self.table(Table::Roots { degree: form.degree, count: form.degree })?,
-            (true, true) => self.table(Table::Products { degree: form.degree, low_bits })?,
+            (true, true) => self.table(Table::Products { degree: form.degree, low_bits: self.low_bits() })?,
         };
         let chirped = step.chirp_in || step.chirp_out == CHIRP;
         let chirp = if chirped { self.table(Table::Chirp(self.n))? } else { nothing.clone() };
@@ -333,8 +340,12 @@ impl<'a> Launches<'a> {
             SPECTRUM => self.table(Table::Spectrum { n: self.n, inner: form.points })?,
             _ => nothing,
         };
-        let share = if mirrored { pass.slots / 2 } else { pass.slots };
-        launch(self.gpu, &kernel, &args, &[roots, wide, chirp, spectrum, input, output], count.div_ceil(share) as u64)
+        Ok([roots, wide, chirp, spectrum])
+    }
+
+    /// Bits of the lower index of products of roots.
+    fn low_bits(&self) -> u32 {
+        self.form.degree.next_power_of_two().trailing_zeros().div_ceil(2)
     }
 
     fn table(&self, table: Table) -> Result<Slice> {
