@@ -1,14 +1,14 @@
 //! The composer: one WGSL source and its settings become one validated [`Kernel`].
 //!
 //! It works on lines that remember where they came from, so every fault, naga's included, names file and line. Steps:
-//! imports, settings, unrolling, removal of comments, naga. Kernels are kept for the life of the process.
+//! imports, settings, unrolling and folding, removal of comments, naga. Kernels are kept for the life of the process.
 
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::constant::{Constants, evaluate};
+use super::constant::{Constants, declare, evaluate};
 use super::reflect::{Fault, Reflected, reflect};
 use super::unroll::{code, unroll};
 use super::{Kernel, Settings, Source, registry};
@@ -77,6 +77,7 @@ pub(super) fn build(source: &Source, tunables: &Settings, specials: &Settings) -
     apply(source, &mut lines, Chooser::Tuner, tunables)?;
     apply(source, &mut lines, Chooser::Problem, specials)?;
     let known = constants(&lines);
+    asserted(&lines, &known)?;
     widen(&mut lines, &known)?;
     let mut flat = Vec::with_capacity(lines.len());
     unroll(&lines, &known, &mut flat)?;
@@ -160,7 +161,7 @@ fn directive(line: &Line) -> Result<Option<(&str, &str)>> {
     let alone = before.trim() == "//";
     let fits = match name {
         "import" => alone && !argument.is_empty(),
-        "unroll" => alone && argument.is_empty(),
+        "unroll" | "fold" => alone && argument.is_empty(),
         "tune" | "specialise" | "vector" => !alone && before.trim_end().ends_with("//") && !argument.is_empty(),
         _ => return Err(fault(line, format!("unknown directive `{MARK}{name}`"))),
     };
@@ -248,13 +249,29 @@ fn apply(source: &Source, lines: &mut [Line], chooser: Chooser, chosen: &Setting
 fn constants(lines: &[Line]) -> Constants {
     let mut known = Constants::new();
     for line in lines {
-        if let Some((name, value)) = constant(&line.text)
-            && let Some(value) = evaluate(value, &known)
-        {
-            known.insert(name.to_string(), value);
+        if let Some((name, value)) = constant(&line.text) {
+            declare(name, value, &mut known);
         }
     }
     known
+}
+
+/// Whether no `const_assert` rules these problem settings out.
+#[cfg(test)]
+pub(super) fn permits(source: &Source, specials: &Settings) -> Result<bool> {
+    let mut lines = flatten(source)?;
+    apply(source, &mut lines, Chooser::Problem, specials)?;
+    Ok(asserted(&lines, &constants(&lines)).is_ok())
+}
+
+/// Checks every `const_assert` before unrolling could make much of settings that do not go together.
+fn asserted(lines: &[Line], known: &Constants) -> Result<()> {
+    let statement =
+        |line: &Line| code(&line.text).trim().strip_prefix("const_assert ")?.strip_suffix(';').map(str::to_string);
+    match lines.iter().find(|line| statement(line).is_some_and(|s| evaluate(&s, known) == Some(0))) {
+        Some(line) => Err(fault(line, format!("{} does not hold for these settings", code(&line.text).trim()))),
+        None => Ok(()),
+    }
 }
 
 /// Gives every `alias NAME = vecN<T>; // dspk:vector WIDTH` its width.

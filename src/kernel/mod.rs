@@ -11,8 +11,10 @@
 //! | `const SECTIONS: u32 = 2u; // dspk:specialise 1..16` | a property of the problem; both bounds are legal |
 //! | `alias Lanes = vec2<f32>; // dspk:vector VEC` | a vector as wide as the constant says, a scalar for 1 |
 //! | `// dspk:unroll` before `for (var i = 0u; i < R; i++) {` | one copy of the body for each value of `i` |
+//! | `// dspk:fold` before `if (R == 4u) {` | only the branch that is taken; the condition is made of constants |
 //!
-//! Unrolling is what lets a small array live in registers: every index is then a literal. Tunables and specialisations
+//! A `const NAME = array<u32, 3>(A, B, C);` on one line can be indexed in bounds and conditions, and a `const_assert` of
+//! such constants is checked first. Unrolling is what lets a small array live in registers: every index is then a literal. Tunables and specialisations
 //! use the same mechanism and differ in who chooses: the tuner or the problem.
 
 use std::collections::BTreeMap;
@@ -91,4 +93,4 @@ pub struct Kernel {
 }
 
 #[cfg(all(test, feature = "gpu"))]
-mod space_tests;
+pub(crate) mod space_tests;

@@ -18,14 +18,17 @@ static SOURCES: &[Source] = sources![
     "filter/fir_history",
     "filter/first_samples",
     "filter/sosfilt",
+    "shared/butterflies",
     "shared/double_single",
     "shared/fold",
     "shared/order",
     "shared/parts",
+    "shared/roots",
     "shared/scale",
     "shared/sum",
     "spatial/mean_reference",
     "spatial/median_reference",
+    "spectral/fft",
 ];
 
 /// Every file of `shaders/`; those below `shared/` can only be imported.

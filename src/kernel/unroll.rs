@@ -1,4 +1,6 @@
-//! Loop unrolling on the text: `// dspk:unroll` before a `for` whose bounds are constants.
+//! Loop unrolling on the text: `// dspk:unroll` before a `for` whose bounds are constants. And folding: `// dspk:fold`
+//! before an `if` whose condition is constant keeps the branch that is taken, so that a kernel made for many cases hands
+//! a driver the text of one.
 //!
 //! Each copy of the body stands in braces of its own with the loop variable replaced by a literal, so that an array
 //! which is only indexed by such variables is only indexed by constants and a driver can keep it in registers.
@@ -10,12 +12,14 @@ use crate::error::Result;
 /// Lines a kernel may grow to.
 const LIMIT: usize = 100_000;
 
-/// Replaces every marked loop of `lines`, appending to `out`.
+/// Replaces every marked loop and `if` of `lines`, appending to `out`.
 pub(super) fn unroll(lines: &[Line], known: &Constants, out: &mut Vec<Line>) -> Result<()> {
     let mut at = 0;
     while at < lines.len() {
         let line = &lines[at];
-        if line.text.trim() != "// dspk:unroll" {
+        if line.text.trim() == "// dspk:fold" {
+            at = fold(lines, at, known, out)?;
+        } else if line.text.trim() != "// dspk:unroll" {
             out.push(line.clone());
             at += 1;
         } else {
@@ -38,6 +42,43 @@ pub(super) fn unroll(lines: &[Line], known: &Constants, out: &mut Vec<Line>) -> 
         }
     }
     Ok(())
+}
+
+/// Appends the taken branch of the marked `if` at `at`; returns the index after it.
+fn fold(lines: &[Line], at: usize, known: &Constants, out: &mut Vec<Line>) -> Result<usize> {
+    let header = lines.get(at + 1).ok_or_else(|| fault(&lines[at], "dspk:fold is not followed by an `if`"))?;
+    let condition =
+        code(&header.text).trim().strip_prefix("if (").and_then(|rest| rest.strip_suffix(") {")).ok_or_else(|| {
+            fault(header, "an `if` to fold must read `if (CONDITION) {` with its brace on the same line")
+        })?;
+    let holds = evaluate(condition, known)
+        .ok_or_else(|| fault(header, format!("the condition `{condition}` of a folded `if` is not a constant")))?;
+    let mut depth = 0i64;
+    let mut otherwise = None;
+    for (end, line) in lines.iter().enumerate().skip(at + 1) {
+        let text = code(&line.text).trim();
+        if depth == 1 && text == "} else {" {
+            otherwise = Some(end);
+        }
+        depth += text.matches('{').count() as i64 - text.matches('}').count() as i64;
+        if depth == 0 {
+            if text != "}" {
+                return Err(fault(line, "the brace that closes a folded `if` must stand alone on its line"));
+            }
+            let taken = match (holds != 0, otherwise) {
+                (true, middle) => &lines[at + 2..middle.unwrap_or(end)],
+                (false, Some(middle)) => &lines[middle + 1..end],
+                (false, None) => &[],
+            };
+            if !taken.is_empty() {
+                out.push(header.with("{".into()));
+                unroll(taken, known, out)?;
+                out.push(line.with("}".into()));
+            }
+            return Ok(end + 1);
+        }
+    }
+    Err(fault(header, "the folded `if` is never closed"))
 }
 
 /// Name, first value and end of `for (var i = 0u; i < N; i++) {`.
@@ -136,6 +177,14 @@ mod tests {
     }
 
     #[test]
+    fn folding_keeps_the_taken_branch() {
+        let text = "// dspk:unroll\nfor (var i = 0u; i < 3u; i++) {\n// dspk:fold\nif (i == R) {\na[i];\n\
+                    // dspk:fold\nif (i > 5u) {\nnever;\n}\n} else {\nif (x) {\nb[i];\n} else {\nc;\n}\n}\n}";
+        let other = |i: u32| format!("{{\n{{\nif (x) {{\nb[{i}u];\n}} else {{\nc;\n}}\n}}\n}}\n");
+        assert_eq!(run(text).unwrap(), other(0) + &other(1) + "{\n{\na[2u];\n}\n}");
+    }
+
+    #[test]
     fn faults_name_the_line() {
         for (text, line, what) in [
             ("x;\n// dspk:unroll", 2, "not followed"),
@@ -144,6 +193,11 @@ mod tests {
             ("// dspk:unroll\nfor (var i = 0u; i < R; i++) {\nbreak;\n}", 3, "break"),
             ("// dspk:unroll\nfor (var i = 0u; i < R; i++) {\na;", 2, "never closed"),
             ("// dspk:unroll\nfor (var i = 0u; i < R; i++) {\na; }", 3, "alone"),
+            ("// dspk:fold", 1, "not followed"),
+            ("// dspk:fold\nif x {\n}", 2, "must read"),
+            ("// dspk:fold\nif (x) {\n}", 2, "`x`"),
+            ("// dspk:fold\nif (R == 2u) {\na;", 2, "never closed"),
+            ("// dspk:fold\nif (R == 2u) {\na; }", 3, "alone"),
             ("// dspk:unroll\nfor (var i = 0u; i < 99999999u; i++) {\na;\n}", 2, "longer"),
         ] {
             let message = run(text).unwrap_err().to_string();

@@ -197,9 +197,14 @@ impl Fft {
 const fn entry(command: crate::ops::command::Command, representatives: fn() -> Result<Vec<Representative>>) -> Entry {
     Entry {
         command,
-        kernels: &[],
+        kernels: &["spectral/fft"],
         cpu_source: concat!(include_str!("cpu.rs"), include_str!("recipe.rs")),
-        gpu_source: concat!(include_str!("gpu.rs"), include_str!("recipe.rs")),
+        gpu_source: concat!(
+            include_str!("gpu.rs"),
+            include_str!("gpu/plan.rs"),
+            include_str!("gpu/tables.rs"),
+            include_str!("recipe.rs")
+        ),
         representatives,
         ideal_bytes: once_each,
     }
