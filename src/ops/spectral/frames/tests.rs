@@ -93,23 +93,31 @@ fn frames_are_those_of_the_reference() {
                     let table = s.table(g.nperseg).unwrap();
                     let expected = reference::spectra(&source, 0, 0, &g, &table);
                     let loader = Loader::new(&x, &g, &table);
-                    spectra_are::<f64>(&loader, &g, &expected, 1e-11);
-                    spectra_are::<f32>(&loader, &g, &expected, 1e-5);
+                    // What an odd boundary puts before and after is rounded to float32.
+                    let tight = if boundary == Boundary::Odd { 1e-7 } else { 1e-13 };
+                    spectra_are::<f64>(&loader, &g, &expected, tight);
+                    spectra_are::<f32>(&loader, &g, &expected, 1e-6);
                 }
             }
         }
     }
 }
 
-fn spectra_are<T: Real>(loader: &Loader<'_>, g: &Geometry, expected: &[num_complex::Complex<f64>], tolerance: f64) {
+fn spectra_are<T: Real + Into<f64>>(
+    loader: &Loader<'_>,
+    g: &Geometry,
+    expected: &[num_complex::Complex<f64>],
+    tolerance: f64,
+) {
     let plan = T::plan(g.nfft);
     T::with_space(|space| {
         space.reserve(g.bins());
         for (frame, expected) in expected.chunks_exact(g.bins()).enumerate() {
             space.transform(plan.as_ref(), loader, frame, 0).unwrap();
             for (z, e) in space.spectra.iter().zip(expected) {
-                let error = (z.re.to_f64().unwrap() - e.re).hypot(z.im.to_f64().unwrap() - e.im);
-                assert!(error < tolerance * 100.0 * g.nperseg as f64, "{g:?} frame {frame}: {z}, expected {e}");
+                let (re, im): (f64, f64) = (z.re.into(), z.im.into());
+                let error = (re - e.re).hypot(im - e.im);
+                assert!(error < tolerance * 100.0 * g.nperseg as f64, "{g:?} frame {frame}: {re} {im}, expected {e}");
             }
         }
     });
