@@ -108,7 +108,11 @@ pub mod accelerator {
 
     /// The operations of this build, as the report needs them.
     pub fn operations() -> Vec<Operation> {
-        let of = |e: &super::Entry| Operation { name: e.command.name.into(), gpu: true, ..Default::default() };
+        let of = |e: &super::Entry| Operation {
+            name: e.command.name.into(),
+            gpu: !e.kernels.is_empty(),
+            ..Default::default()
+        };
         super::registry::registry().iter().map(of).collect()
     }
 }

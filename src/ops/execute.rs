@@ -49,10 +49,24 @@ pub(crate) fn host_into(
         state.check(problem.operation(), input.channels, problem.state_len())?;
     }
     let target = runtime::resolve(runtime)?;
+    #[cfg(feature = "gpu")]
+    let target = able(problem, target, runtime);
     if output.channels == 0 || output.samples == 0 {
         return Ok(());
     }
     run_on(&target, problem, x, y, state)
+}
+
+/// The CPU in place of a device that nobody named and that has no kernel for the problem.
+#[cfg(feature = "gpu")]
+fn able(problem: &dyn Problem, target: Target, runtime: Option<&str>) -> Target {
+    match &target {
+        Target::Gpu(gpu) if runtime::is_default(runtime) && problem.gpu_refusal(gpu.facts()).is_some() => {
+            log::debug!("{} runs on the CPU: the default device has no kernel for it", problem.operation());
+            Target::Cpu
+        }
+        _ => target,
+    }
 }
 
 fn run_on(

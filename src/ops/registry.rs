@@ -101,7 +101,7 @@ pub(crate) fn once_each(problem: &dyn Problem, dtype: Dtype, shape: Shape) -> u6
 
 /// All operations.
 pub fn registry() -> &'static [Entry] {
-    static REGISTRY: [Entry; 8] = [
+    static REGISTRY: [Entry; 17] = [
         crate::ops::convert::ENTRY,
         crate::ops::filter::sosfilt::ENTRY,
         crate::ops::filter::lfilter::ENTRY,
@@ -110,6 +110,15 @@ pub fn registry() -> &'static [Entry] {
         crate::ops::spectral::fft::IFFT,
         crate::ops::spectral::fft::RFFT,
         crate::ops::spectral::fft::IRFFT,
+        crate::ops::spectral::stft::STFT,
+        crate::ops::spectral::istft::ENTRY,
+        crate::ops::spectral::stft::SPECTROGRAM,
+        crate::ops::spectral::welch::PERIODOGRAM,
+        crate::ops::spectral::welch::WELCH,
+        crate::ops::spectral::welch::CSD,
+        crate::ops::spectral::welch::COHERENCE,
+        crate::ops::spectral::hilbert::HILBERT,
+        crate::ops::spectral::hilbert::ENVELOPE,
     ];
     &REGISTRY
 }

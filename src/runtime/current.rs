@@ -45,6 +45,13 @@ pub fn resolve(argument: Option<&str>) -> Result<Target> {
     Ok(CHOICE.resolve(argument)?.target)
 }
 
+/// Whether a call with this `runtime` argument leaves the choice to the default: what has no kernel for the device then
+/// runs on the CPU. A named choice is never replaced.
+#[cfg(feature = "gpu")]
+pub(crate) fn is_default(argument: Option<&str>) -> bool {
+    CHOICE.is_default(argument)
+}
+
 /// A GPU by name (as for [`set`]), opened on first use and shared: what device arrays are made on.
 ///
 /// # Errors

@@ -30,6 +30,8 @@ pub use crate::facade::{
 pub use array::{DeviceArray, Layout, Segment};
 #[cfg(feature = "gpu")]
 pub use current::device;
+#[cfg(feature = "gpu")]
+pub(crate) use current::is_default;
 pub use current::{
     available, capabilities, current, describe, device_string, devices, gpu_active_backend, gpu_devices,
     gpu_set_backend, is_cuda, is_gpu, neural_engines, report, resolve, resolve_device, set, supports_bfloat16,

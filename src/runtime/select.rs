@@ -150,6 +150,14 @@ impl<M: Machine> Resolver<M> {
         self.named(&name).map_err(|e| if name.is_empty() { e } else { e.context(format!("{VARIABLE}={name}")) })
     }
 
+    /// Whether a call with this argument leaves the choice to the default, by which it may run elsewhere.
+    #[cfg(feature = "gpu")]
+    pub fn is_default(&self, argument: Option<&str>) -> bool {
+        let name = argument.map(str::to_owned).or_else(|| lock(&self.chosen).clone());
+        let name = name.or_else(|| self.machine.environment()).unwrap_or_default();
+        matches!(Selector::parse(&name, self.machine.compiled()), Ok(Selector::Auto))
+    }
+
     /// Looks at the machine again; open devices stay open.
     pub fn refresh(&self) -> Arc<Report> {
         let report = self.machine.report(true);

@@ -220,6 +220,27 @@ impl Channels<'_> {
     pub fn result(&self, y: &Signal) -> Array {
         real(y, self.flat)
     }
+
+    /// A result whose channels are themselves `[lines, length]`: `[channels, lines, length]`, or `[lines, length]`.
+    ///
+    /// # Errors
+    /// If the channels do not have `lines * length` values.
+    pub fn lines(&self, y: &Signal, lines: usize, length: usize) -> Result<Array> {
+        Ok(Array::F32(NdArray::new(self.deep(y.channels(), lines, length), y.to_vec())?))
+    }
+
+    /// The same for complex values.
+    ///
+    /// # Errors
+    /// If the channels do not have `lines * length` values.
+    pub fn complex_lines(&self, y: &ComplexSignal, lines: usize, length: usize) -> Result<Array> {
+        let values = y.to_vec().into_iter().map(|v| [v.re, v.im]).collect();
+        Ok(Array::C64(NdArray::new(self.deep(y.channels(), lines, length), values)?))
+    }
+
+    fn deep(&self, channels: usize, lines: usize, length: usize) -> Vec<usize> {
+        if self.flat { vec![lines, length] } else { vec![channels, lines, length] }
+    }
 }
 
 #[cfg(test)]

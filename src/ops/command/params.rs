@@ -76,6 +76,11 @@ impl Params {
         read(self, name)?.ok_or_else(|| Error::invalid(format!("parameter '{name}' is missing; it has no default")))
     }
 
+    /// Whether the parameter was given as `false`, for those that are names otherwise.
+    pub fn is_false(&self, name: &str) -> bool {
+        self.value(name) == Some(&Value::Bool(false))
+    }
+
     fn value(&self, name: &str) -> Option<&Value> {
         self.read.borrow_mut().insert(name.to_string());
         self.values.get(name).filter(|v| !v.is_null())

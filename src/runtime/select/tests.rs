@@ -220,6 +220,20 @@ fn argument_then_set_then_environment_then_default() {
     assert!(e.to_string().starts_with("DSPK_RUNTIME=cuda: "), "{e}");
 }
 
+#[cfg(feature = "gpu")]
+#[test]
+fn only_what_nobody_named_is_the_default() {
+    let resolver = three();
+    assert!(resolver.is_default(None) && resolver.is_default(Some("auto")) && resolver.is_default(Some(" ")));
+    assert!(!resolver.is_default(Some("gpu")) && !resolver.is_default(Some("wgpu:0")));
+    *lock(&resolver.machine.environment) = Some("wgpu".into());
+    assert!(!resolver.is_default(None) && resolver.is_default(Some("auto")));
+    resolver.set(Some("auto")).unwrap();
+    assert!(resolver.is_default(None));
+    resolver.set(Some("gpu")).unwrap();
+    assert!(!resolver.is_default(None));
+}
+
 #[test]
 fn set_refuses_at_once_and_keeps_the_old_choice() {
     let resolver = three();

@@ -19,6 +19,7 @@ mod recipe;
 mod reference;
 mod transform;
 
+pub(super) use cpu::{real_forward_plan, real_inverse_plan};
 pub use recipe::Recipe;
 pub(crate) use transform::{Kind, Transform};
 
