@@ -62,7 +62,8 @@ pub enum Distance {
     /// The largest difference of a value: `max |y - ref|` against `max(max |ref|, gain * max |x|)`.
     #[default]
     Largest,
-    /// The root of the sum of squares: `|y - ref|` against `|ref|`, for transforms, whose every value has the error of all.
+    /// The root of the mean of squares: `rms(y - ref)` against `max(rms(ref), gain * max |x|)`, for transforms, whose every
+    /// value has the error of all.
     Norm,
 }
 

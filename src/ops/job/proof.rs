@@ -283,7 +283,7 @@ fn same_bits(a: &Signal, b: &Signal) -> bool {
 /// The error bound of [`Tolerance`], for one channel.
 pub(crate) fn compare(y: &[f32], expected: &[f64], max_x: f64, tolerance: Tolerance) -> Result<()> {
     if tolerance.distance == Distance::Norm {
-        return compare_norms(y, expected, tolerance.relative);
+        return compare_norms(y, expected, max_x, tolerance);
     }
     let max_ref = expected.iter().fold(0.0f64, |m, v| m.max(v.abs()));
     let bound = tolerance.relative * max_ref.max(tolerance.gain * max_x);
@@ -299,7 +299,7 @@ pub(crate) fn compare(y: &[f32], expected: &[f64], max_x: f64, tolerance: Tolera
 }
 
 /// The same for [`Distance::Norm`]. What is not finite has no norm: it must be of the same kind, value for value.
-fn compare_norms(y: &[f32], expected: &[f64], relative: f64) -> Result<()> {
+fn compare_norms(y: &[f32], expected: &[f64], max_x: f64, tolerance: Tolerance) -> Result<()> {
     let (mut error, mut norm) = (0.0, 0.0);
     for (n, (y, e)) in y.iter().zip(expected).enumerate() {
         let (y, e) = (f64::from(*y), *e);
@@ -310,12 +310,13 @@ fn compare_norms(y: &[f32], expected: &[f64], relative: f64) -> Result<()> {
             return Err(wrong(format!("sample {n} is {y}, expected {e}")));
         }
     }
-    let (error, norm) = (f64::sqrt(error), f64::sqrt(norm));
+    let (error, root) = (f64::sqrt(error), (y.len() as f64).sqrt());
+    let norm = f64::sqrt(norm).max(tolerance.gain * max_x * root);
     // A smallest float32 of error per value is rounding, whatever the norm.
-    let bound = (relative * norm).max(f64::from(f32::MIN_POSITIVE) * (y.len() as f64).sqrt());
+    let bound = (tolerance.relative * norm).max(f64::from(f32::MIN_POSITIVE) * root);
     if error > bound || error.is_nan() {
-        let found = error / norm;
-        return Err(wrong(format!("relative error {found:.2e} of the whole channel, allowed are {relative:.1e}")));
+        let (found, allowed) = (error / norm, tolerance.relative);
+        return Err(wrong(format!("relative error {found:.2e} of the whole channel, allowed are {allowed:.1e}")));
     }
     Ok(())
 }

@@ -12,8 +12,8 @@ use super::transform::{Kind, Transform};
 use crate::error::{Error, ErrorKind, Result};
 use crate::ops::launch::{compose_plain, constant, is_software, launch, word};
 use crate::ops::problem::{Shape, Variant};
+use crate::runtime::DeviceArray;
 use crate::runtime::gpu::{Command, DeviceBuffer, Facts, Gpu, Limits, Slice};
-use crate::runtime::{DeviceArray, Segment};
 
 mod plan;
 mod tables;
@@ -42,7 +42,7 @@ const SCRATCH_BYTES: u64 = 64 << 20;
 const SOFTWARE_SCRATCH_BYTES: u64 = 8 << 20;
 
 /// Variants, the default first.
-pub(super) fn variants(t: &Transform, facts: &Facts, shape: Shape) -> Vec<Variant> {
+pub(in crate::ops::spectral) fn variants(t: &Transform, facts: &Facts, shape: Shape) -> Vec<Variant> {
     let form = Form::new(t, t.points(shape.samples));
     let software = is_software(facts);
     let mut all: Vec<(usize, Variant)> = Vec::new();
@@ -101,8 +101,31 @@ pub(super) fn record(
     if x.channels() == 0 || y.samples() == 0 {
         return Ok(Vec::new());
     }
+    rows(t, gpu, variant, &only(t.kind.name(), x)?, &only(t.kind.name(), y)?)
+}
+
+/// Rows of float32 values in one binding, `pitch` (a multiple of two) from one to the next.
+#[derive(Debug, Clone)]
+pub(in crate::ops::spectral) struct Rows {
+    pub slice: Slice,
+    /// How many.
+    pub count: usize,
+    /// Values of a row that count.
+    pub samples: usize,
+    pub pitch: usize,
+}
+
+/// Records the transform of rows into as many rows, whose padding is written with zeros. `variant` is one of
+/// [`variants`], or any that has their settings.
+pub(in crate::ops::spectral) fn rows(
+    t: &Transform,
+    gpu: &dyn Gpu,
+    variant: &Variant,
+    from: &Rows,
+    to: &Rows,
+) -> Result<Vec<Command>> {
     let facts = gpu.facts();
-    let n = t.points(x.samples());
+    let n = t.points(from.samples);
     let form = Form::new(t, n);
     let passes = plan::passes(form.points, taste(variant, is_software(facts)), &facts.limits)
         .ok_or_else(|| too_long(n, "", facts))?;
@@ -110,8 +133,28 @@ pub(super) fn record(
     if row > room(&facts.limits) {
         return Err(too_long(n, &format!(": a row of {row} bytes in one binding"), facts));
     }
-    let (from, to) = (only(t, x)?, only(t, y)?);
-    Launches { t, gpu, variant, form, passes, n, from, to, samples: x.samples(), channels: x.channels() }.record()
+    Launches { t, gpu, variant, form, passes, n, from, to }.record()
+}
+
+/// The one segment of an array.
+pub(in crate::ops::spectral) fn only(operation: &str, array: &DeviceArray) -> Result<Rows> {
+    match array.segments() {
+        [segment] => Ok(Rows {
+            slice: Slice::from(&segment.buffer),
+            count: array.channels(),
+            samples: array.samples(),
+            pitch: segment.pitch,
+        }),
+        segments => Err(Error::new(
+            ErrorKind::Limit,
+            format!(
+                "{operation} needs whole channels in one binding, this array of {} channels x {} samples lies in {} segments; pass fewer channels at once",
+                array.channels(),
+                array.samples(),
+                segments.len()
+            ),
+        )),
+    }
 }
 
 fn room(limits: &Limits) -> u64 {
@@ -123,23 +166,6 @@ fn too_long(n: usize, why: &str, facts: &Facts) -> Error {
         ErrorKind::Limit,
         format!("a transform of {n} points needs more than {} offers{why}; use the cpu runtime", facts.name),
     )
-}
-
-/// The one segment of an array.
-fn only<'a>(t: &Transform, array: &'a DeviceArray) -> Result<&'a Segment> {
-    match array.segments() {
-        [segment] => Ok(segment),
-        segments => Err(Error::new(
-            ErrorKind::Limit,
-            format!(
-                "{} needs whole channels in one binding, this array of {} channels x {} samples lies in {} segments; transform fewer channels at once",
-                t.kind.name(),
-                array.channels(),
-                array.samples(),
-                segments.len()
-            ),
-        )),
-    }
 }
 
 /// A transform in the terms of the kernel.
@@ -206,10 +232,8 @@ struct Launches<'a> {
     form: Form,
     passes: Vec<Pass>,
     n: usize,
-    from: &'a Segment,
-    to: &'a Segment,
-    samples: usize,
-    channels: usize,
+    from: &'a Rows,
+    to: &'a Rows,
 }
 
 /// Rows that are computed together, and where they are between passes.
@@ -227,8 +251,8 @@ impl<'a> Launches<'a> {
         let scratch =
             (1..steps.len().min(3)).map(|_| self.gpu.allocate(rows as u64 * row)).collect::<Result<Vec<_>>>()?;
         let mut commands = Vec::new();
-        for first in (0..self.channels).step_by(rows) {
-            let batch = Batch { first, rows: rows.min(self.channels - first), scratch: scratch.clone() };
+        for first in (0..self.from.count).step_by(rows) {
+            let batch = Batch { first, rows: rows.min(self.from.count - first), scratch: scratch.clone() };
             for (nth, step) in steps.iter().enumerate() {
                 commands.push(self.launch(step, nth, nth + 1 == steps.len(), &batch)?);
             }
@@ -238,12 +262,12 @@ impl<'a> Launches<'a> {
 
     fn rows_at_once(&self, steps: usize) -> usize {
         if steps == 1 {
-            return self.channels;
+            return self.from.count;
         }
         let facts = self.gpu.facts();
         let most = if is_software(facts) { SOFTWARE_SCRATCH_BYTES } else { SCRATCH_BYTES };
         let fitting = most.min(room(&facts.limits)) / (8 * self.form.points as u64);
-        usize::try_from(fitting).unwrap_or(usize::MAX).clamp(1, self.channels)
+        usize::try_from(fitting).unwrap_or(usize::MAX).clamp(1, self.from.count)
     }
 
     fn steps(&self) -> Vec<Step<'_>> {
@@ -290,11 +314,11 @@ impl<'a> Launches<'a> {
 
         let between = |index: usize| Slice::from(&batch.scratch[index % 2]);
         let (input, in_pitch, first_in) = match nth {
-            0 => (Slice::from(&self.from.buffer), self.from.pitch / 2, batch.first),
+            0 => (self.from.slice.clone(), self.from.pitch / 2, batch.first),
             _ => (between(nth - 1), form.points, 0),
         };
         let (output, out_pitch, first_out) = match last {
-            true => (Slice::from(&self.to.buffer), if single { self.to.pitch } else { self.to.pitch / 2 }, batch.first),
+            true => (self.to.slice.clone(), if single { self.to.pitch } else { self.to.pitch / 2 }, batch.first),
             false => (between(nth), form.points, 0),
         };
         let count = batch.rows * units;
@@ -307,7 +331,7 @@ impl<'a> Launches<'a> {
             word(before)?,
             word(form.points)?,
             word(self.n)?,
-            word(self.samples)?,
+            word(self.from.samples)?,
             word(in_pitch)?,
             word(out_pitch)?,
             word(form.length)?,

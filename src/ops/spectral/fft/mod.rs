@@ -14,7 +14,7 @@ use crate::signal::{ComplexSignal, ComplexView, Signal, Source};
 pub(crate) mod command;
 mod cpu;
 #[cfg(feature = "gpu")]
-mod gpu;
+pub(super) mod gpu;
 mod recipe;
 mod reference;
 mod transform;

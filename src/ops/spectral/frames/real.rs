@@ -91,7 +91,9 @@ impl Real for f32 {
 /// Plans in float64 that are kept.
 const MAX_PLANS: usize = 16;
 
-static PLANS: LazyLock<Mutex<HashMap<usize, Arc<dyn RealToComplex<f64>>>>> = LazyLock::new(Mutex::default);
+type Plans<T> = HashMap<usize, Arc<dyn RealToComplex<T>>>;
+
+static PLANS: LazyLock<Mutex<Plans<f64>>> = LazyLock::new(Mutex::default);
 
 impl Real for f64 {
     fn plan(n: usize) -> Arc<dyn RealToComplex<f64>> {

@@ -41,7 +41,7 @@ pub(super) fn run(p: &Averaged, x: Source<'_>) -> Result<Vec<f64>> {
 }
 
 fn sides(bin: usize, g: &Geometry) -> f64 {
-    let alone = bin == 0 || (g.nfft % 2 == 0 && bin == g.nfft / 2);
+    let alone = bin == 0 || (g.nfft.is_multiple_of(2) && bin == g.nfft / 2);
     if alone { 1.0 } else { 2.0 }
 }
 
