@@ -1,4 +1,4 @@
-//! Transforms on the CPU: rows in parallel, each by RustFFT or RealFFT.
+//! Transforms on the CPU: rows in parallel, each by RustFFT or RealFFT, or sixteen at a time by [`lanes`].
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -8,14 +8,32 @@ use rayon::prelude::*;
 use realfft::{ComplexToReal, RealFftPlanner, RealToComplex};
 use rustfft::{Fft, FftPlanner};
 
+use fearless_simd::Simd;
+
+use super::lanes::Plan as LanesPlan;
 use super::transform::{Kind, Transform};
 use crate::error::{Error, Result};
 use crate::ops::problem::{Shape, Variant};
 use crate::signal::{Complex32, Source, ViewMut};
+use crate::simd::lanes::{BLOCK, Frame, LANES, Lanes, groups, unpack};
+use crate::simd::{self, Kernel, stream};
 
 /// Variants, the default first.
-pub(super) fn variants(_: &Transform, _: Shape) -> Vec<Variant> {
-    vec![Variant::new("rows", &[])]
+pub(super) fn variants(t: &Transform, shape: Shape) -> Vec<Variant> {
+    let (rows, lanes) = (Variant::new("rows", &[]), Variant::new("lanes", &[]));
+    match lanes_points(t, t.points(shape.samples)) {
+        Some(points) if LanesPlan::exists(points) && shape.channels >= LANES => vec![lanes, rows],
+        Some(points) if LanesPlan::exists(points) => vec![rows, lanes],
+        _ => vec![rows],
+    }
+}
+
+/// Complex points of a row of `n` in lanes; `None` for odd lengths of real rows.
+fn lanes_points(t: &Transform, n: usize) -> Option<usize> {
+    match t.kind {
+        Kind::Fft | Kind::Ifft => Some(n),
+        Kind::Rfft | Kind::Irfft => n.is_multiple_of(2).then_some(n / 2),
+    }
 }
 
 /// A plan of any kind.
@@ -72,7 +90,84 @@ thread_local! {
 
 /// Computes all channels.
 pub(super) fn run(t: &Transform, variant: &Variant, x: Source<'_>, y: ViewMut<'_>) -> Result<()> {
-    debug_assert_eq!(variant.method, "rows");
+    match variant.method {
+        "lanes" => lanes(t, x, y),
+        _ => rows(t, x, y),
+    }
+}
+
+thread_local! {
+    static FRAMES: RefCell<Vec<Frame>> = const { RefCell::new(Vec::new()) };
+}
+
+fn lanes(t: &Transform, x: Source<'_>, y: ViewMut<'_>) -> Result<()> {
+    let n = t.points(x.samples());
+    let plan = lanes_points(t, n).and_then(LanesPlan::get);
+    let plan = plan.ok_or_else(|| Error::internal(format!("a transform of {n} points has no plan in lanes")))?;
+    let input = match t.kind {
+        Kind::Fft | Kind::Ifft => 2 * n,
+        Kind::Rfft => n,
+        Kind::Irfft => n + 2,
+    };
+    let (samples, factor) = (y.samples(), t.norm.factor(n, t.kind.inverse()) as f32);
+    let streamed = stream::pays(4 * samples * x.channels());
+    let (space, level) = (input.max(samples).next_multiple_of(BLOCK), simd::level());
+    groups(y, samples).into_par_iter().enumerate().for_each(|(group, mut rows)| {
+        let pieces = (LANES * group..LANES * group + rows.len()).map(|c| (c, 0, input.min(x.samples())));
+        let lanes = Lanes::pieces(x, 0, pieces);
+        FRAMES.with_borrow_mut(|frames| {
+            if frames.len() < 2 * space {
+                frames.resize(2 * space, [0.0; LANES]);
+            }
+            let (from, to) = frames[..2 * space].split_at_mut(space);
+            let from = &mut from[..input.next_multiple_of(BLOCK)];
+            let to = &mut to[..samples.next_multiple_of(BLOCK)];
+            level.run(Batch { plan: &plan, kind: t.kind, factor, lanes, from, to, rows: &mut rows, streamed });
+        });
+    });
+    Ok(())
+}
+
+/// The transforms of one group of rows.
+struct Batch<'a, 'b> {
+    plan: &'a LanesPlan,
+    kind: Kind,
+    factor: f32,
+    lanes: Lanes<'a>,
+    from: &'a mut [Frame],
+    to: &'a mut [Frame],
+    rows: &'a mut [&'b mut [f32]],
+    streamed: bool,
+}
+
+impl Kernel for Batch<'_, '_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(self, simd: S) {
+        let Batch { plan, kind, factor, lanes, from, to, rows, streamed } = self;
+        lanes.pack(simd, 0, AHEAD, from);
+        let (z, out) = (bytemuck::cast_slice_mut(from), bytemuck::cast_slice_mut(to));
+        if kind == Kind::Irfft {
+            plan.join(simd, z);
+        }
+        plan.transform(simd, z);
+        match kind {
+            Kind::Rfft => plan.separate(simd, z, factor, out),
+            _ => plan.gather(simd, z, kind.inverse(), factor, out),
+        }
+        unpack(simd, 0, to, rows, streamed);
+        if streamed {
+            stream::fence();
+        }
+    }
+}
+
+/// Samples that are asked for before they are packed.
+const AHEAD: usize = 64;
+
+/// Each row by itself.
+fn rows(t: &Transform, x: Source<'_>, y: ViewMut<'_>) -> Result<()> {
     let (n, samples, pitch) = (t.points(x.samples()), y.samples(), y.pitch());
     let plan = plan(t.kind, n);
     let factor = t.norm.factor(n, t.kind.inverse()) as f32;

@@ -15,6 +15,7 @@ pub(crate) mod command;
 mod cpu;
 #[cfg(feature = "gpu")]
 pub(super) mod gpu;
+pub(super) mod lanes;
 mod recipe;
 mod reference;
 mod transform;
@@ -199,7 +200,12 @@ const fn entry(command: crate::ops::command::Command, representatives: fn() -> R
     Entry {
         command,
         kernels: &["spectral/fft"],
-        cpu_source: concat!(include_str!("cpu.rs"), include_str!("recipe.rs")),
+        cpu_source: concat!(
+            include_str!("cpu.rs"),
+            include_str!("recipe.rs"),
+            include_str!("lanes/mod.rs"),
+            include_str!("lanes/butterflies.rs")
+        ),
         gpu_source: concat!(
             include_str!("gpu.rs"),
             include_str!("gpu/plan.rs"),

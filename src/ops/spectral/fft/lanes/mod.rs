@@ -1,0 +1,229 @@
+//! Short transforms on the CPU, sixteen rows at a time, one in each lane.
+//!
+//! All rows take the same steps, so nothing is shuffled within a vector and every root is the same in all lanes: passes in
+//! place, decimated in frequency (Gentleman and Sande, 1966), radix 8 first. The first passes run over the whole, the
+//! others block after block within the nearest cache; results then stand in the order of their reversed digits and are
+//! read from there. A real row of even length is a complex one of half the length, taken apart at the end, or put together
+//! at the start of the inverse.
+
+use std::collections::HashMap;
+use std::f64::consts::TAU;
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+
+use fearless_simd::prelude::*;
+use fearless_simd::{Simd, f32x16};
+
+use crate::simd::lanes::Frame;
+
+mod butterflies;
+#[cfg(test)]
+mod tests;
+
+use butterflies::{Complex, dft};
+
+/// Real and imaginary parts of one point of sixteen rows.
+pub(in crate::ops::spectral) type Point = [Frame; 2];
+
+/// Most points: work space then is a part of the second cache.
+pub(in crate::ops::spectral) const MOST_POINTS: usize = 4096;
+/// Points of a block that fits the nearest cache.
+const NEAR: usize = 192;
+/// Plans that are kept.
+const MAX_PLANS: usize = 64;
+
+/// A pass over blocks of `radix * span` points.
+#[derive(Debug, Clone)]
+struct Pass {
+    radix: usize,
+    span: usize,
+    /// Of its roots.
+    first: usize,
+}
+
+/// The transform of so many complex points.
+#[derive(Debug)]
+pub(in crate::ops::spectral) struct Plan {
+    points: usize,
+    passes: Vec<Pass>,
+    /// Roots of all passes: `radix - 1` for each point of a span.
+    roots: Vec<[f32; 2]>,
+    /// Where a result stands.
+    order: Vec<u32>,
+    /// Roots of twice the degree, the first half of a turn.
+    halves: Vec<[f32; 2]>,
+}
+
+/// Radices, the widest first; `None` for lengths with larger prime factors.
+fn radices(points: usize) -> Option<Vec<usize>> {
+    let (mut left, mut found) = (points, Vec::new());
+    for radix in [7, 5, 3] {
+        while left.is_multiple_of(radix) {
+            found.push(radix);
+            left /= radix;
+        }
+    }
+    if !left.is_power_of_two() {
+        return None;
+    }
+    // 8 8 ... and what is left: 8, 4, 2 or, for two bits more than threes, 4 4 rather than 8 2.
+    let mut bits = left.trailing_zeros();
+    while bits > 0 {
+        let taken = if bits == 4 { 2 } else { bits.min(3) };
+        found.push(1 << taken);
+        bits -= taken;
+    }
+    found.sort_unstable_by(|a, b| b.cmp(a));
+    Some(found)
+}
+
+fn root(degree: usize, k: usize) -> [f32; 2] {
+    let angle = -TAU * (k % degree) as f64 / degree as f64;
+    [angle.cos() as f32, angle.sin() as f32]
+}
+
+type Plans = HashMap<usize, Arc<Plan>>;
+
+impl Plan {
+    /// Whether there is a plan for so many points.
+    pub fn exists(points: usize) -> bool {
+        (1..=MOST_POINTS).contains(&points) && radices(points).is_some()
+    }
+
+    /// The kept plan for so many points.
+    pub fn get(points: usize) -> Option<Arc<Plan>> {
+        static PLANS: LazyLock<Mutex<Plans>> = LazyLock::new(Mutex::default);
+        let mut plans = PLANS.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(plan) = plans.get(&points) {
+            return Some(plan.clone());
+        }
+        let plan = Arc::new(Plan::new(points)?);
+        if plans.len() >= MAX_PLANS {
+            plans.clear();
+        }
+        plans.insert(points, plan.clone());
+        Some(plan)
+    }
+
+    fn new(points: usize) -> Option<Plan> {
+        let radices = if Plan::exists(points) { radices(points)? } else { return None };
+        let (mut passes, mut roots, mut order) = (Vec::new(), Vec::new(), vec![0u32]);
+        let mut span = points;
+        for radix in radices {
+            let length = span;
+            span /= radix;
+            passes.push(Pass { radix, span, first: roots.len() });
+            roots.extend((0..span).flat_map(|j| (1..radix).map(move |q| root(length, j * q))));
+            // A result's digits, the lowest first, are the parts it lies in.
+            let parts = (0..radix as u32).map(|q| q * span as u32);
+            order = parts.flat_map(|part| order.iter().map(move |at| at + part)).collect();
+        }
+        let halves = (0..points / 2 + 1).map(|k| root(2 * points, k)).collect();
+        Some(Plan { points, passes, roots, order, halves })
+    }
+
+    /// The transforms of `z`, left in its own order.
+    #[inline(always)]
+    pub fn transform<S: Simd>(&self, simd: S, z: &mut [Point]) {
+        let near = self.passes.iter().position(|p| p.radix * p.span <= NEAR).unwrap_or(self.passes.len());
+        let block = self.passes.get(near).map_or(self.points, |p| p.radix * p.span);
+        for (passes, block) in [(&self.passes[..near], self.points), (&self.passes[near..], block)] {
+            for block in z[..self.points].chunks_exact_mut(block) {
+                for pass in passes {
+                    self.pass(simd, pass, block);
+                }
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn pass<S: Simd>(&self, simd: S, pass: &Pass, z: &mut [Point]) {
+        let roots = &self.roots[pass.first..];
+        match pass.radix {
+            2 => butterflies::<S, 2>(simd, pass.span, roots, z),
+            3 => butterflies::<S, 3>(simd, pass.span, roots, z),
+            4 => butterflies::<S, 4>(simd, pass.span, roots, z),
+            5 => butterflies::<S, 5>(simd, pass.span, roots, z),
+            7 => butterflies::<S, 7>(simd, pass.span, roots, z),
+            _ => butterflies::<S, 8>(simd, pass.span, roots, z),
+        }
+    }
+
+    #[inline(always)]
+    fn at<S: Simd>(&self, simd: S, z: &[Point], k: usize) -> Complex<S> {
+        load(simd, &z[self.order[k] as usize])
+    }
+
+    /// Transformed points in order, times a factor; backwards in frequency, which makes a transform the inverse one.
+    #[inline(always)]
+    pub fn gather<S: Simd>(&self, simd: S, z: &[Point], inverse: bool, factor: f32, out: &mut [Point]) {
+        let factor = f32x16::splat(simd, factor);
+        for (k, out) in out[..self.points].iter_mut().enumerate() {
+            let from = if inverse && k > 0 { self.points - k } else { k };
+            store(self.at(simd, z, from).scaled(factor), out);
+        }
+    }
+
+    /// The spectra of real rows of twice as many samples, times a factor, from the transforms of their even samples plus i
+    /// times their odd ones: one point more than there are.
+    #[inline(always)]
+    pub fn separate<S: Simd>(&self, simd: S, z: &[Point], factor: f32, out: &mut [Point]) {
+        let (m, factor) = (self.points, f32x16::splat(simd, 0.5 * factor));
+        for (k, root) in self.halves.iter().enumerate() {
+            let (a, b) = (self.at(simd, z, k % m), self.at(simd, z, (m - k) % m).conj());
+            let (even, odd) = (a + b, (a - b).times(simd, *root).turned());
+            store((even + odd).scaled(factor), &mut out[k]);
+            store((even - odd).conj().scaled(factor), &mut out[m - k]);
+        }
+    }
+
+    /// The reverse of [`Plan::separate`], in place, without its factor of a half: what to transform to get real rows from
+    /// their spectra. The imaginary parts of the first and the last value do not count.
+    #[inline(always)]
+    pub fn join<S: Simd>(&self, simd: S, z: &mut [Point]) {
+        let m = self.points;
+        for (k, root) in self.halves.iter().enumerate() {
+            let (mut a, mut b) = (load(simd, &z[k]), load(simd, &z[m - k]).conj());
+            if k == 0 {
+                a.im = f32x16::splat(simd, 0.0);
+                b.im = a.im;
+            }
+            let (sum, part) = (a + b, (a - b).times(simd, [root[0], -root[1]]).turned());
+            store(sum - part, &mut z[k]);
+            if k > 0 {
+                store((sum + part).conj(), &mut z[m - k]);
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn load<S: Simd>(simd: S, point: &Point) -> Complex<S> {
+    Complex { re: f32x16::load_array_ref(simd, &point[0]), im: f32x16::load_array_ref(simd, &point[1]) }
+}
+
+#[inline(always)]
+fn store<S: Simd>(v: Complex<S>, point: &mut Point) {
+    v.re.store_array(&mut point[0]);
+    v.im.store_array(&mut point[1]);
+}
+
+#[inline(always)]
+fn butterflies<S: Simd, const R: usize>(simd: S, span: usize, roots: &[[f32; 2]], z: &mut [Point]) {
+    for block in z.chunks_exact_mut(R * span) {
+        let mut parts = block.chunks_exact_mut(span);
+        let parts: [&mut [Point]; R] = std::array::from_fn(|_| parts.next().unwrap_or_default());
+        for j in 0..span {
+            let mut v: [Complex<S>; R] = std::array::from_fn(|q| load(simd, &parts[q][j]));
+            dft(simd, &mut v);
+            if span > 1 {
+                let roots = &roots[j * (R - 1)..(j + 1) * (R - 1)];
+                for q in 1..R {
+                    v[q] = v[q].times(simd, roots[q - 1]);
+                }
+            }
+            for q in 0..R {
+                store(v[q], &mut parts[q][j]);
+            }
+        }
+    }
+}
