@@ -11,21 +11,28 @@ use rustfft::{Fft, FftPlanner};
 use fearless_simd::Simd;
 
 use super::lanes::Plan as LanesPlan;
+use super::lanes::long::{Long, Row, Space};
 use super::transform::{Kind, Transform};
 use crate::error::{Error, Result};
 use crate::ops::problem::{Shape, Variant};
-use crate::signal::{Complex32, Source, ViewMut};
+use crate::signal::{Complex32, Source, View, ViewMut};
 use crate::simd::lanes::{BLOCK, Frame, LANES, Lanes, groups, unpack};
 use crate::simd::{self, Kernel, stream};
 
 /// Variants, the default first.
 pub(super) fn variants(t: &Transform, shape: Shape) -> Vec<Variant> {
-    let (rows, lanes) = (Variant::new("rows", &[]), Variant::new("lanes", &[]));
-    match lanes_points(t, t.points(shape.samples)) {
-        Some(points) if LanesPlan::exists(points) && shape.channels >= LANES => vec![lanes, rows],
-        Some(points) if LanesPlan::exists(points) => vec![rows, lanes],
-        _ => vec![rows],
+    let variant = |name| Variant::new(name, &[]);
+    let points = lanes_points(t, t.points(shape.samples)).unwrap_or(0);
+    let mut all = vec![variant("rows")];
+    if LanesPlan::exists(points) {
+        let at = if shape.channels < LANES { 1 } else { 0 };
+        all.insert(at, variant("lanes"));
     }
+    if Long::exists(points) {
+        let at = if points <= 4096 && shape.channels >= LANES { 1 } else { 0 };
+        all.insert(at, variant("table"));
+    }
+    all
 }
 
 /// Complex points of a row of `n` in lanes; `None` for odd lengths of real rows.
@@ -92,6 +99,7 @@ thread_local! {
 pub(super) fn run(t: &Transform, variant: &Variant, x: Source<'_>, y: ViewMut<'_>) -> Result<()> {
     match variant.method {
         "lanes" => lanes(t, x, y),
+        "table" => table(t, x, y),
         _ => rows(t, x, y),
     }
 }
@@ -104,25 +112,21 @@ fn lanes(t: &Transform, x: Source<'_>, y: ViewMut<'_>) -> Result<()> {
     let n = t.points(x.samples());
     let plan = lanes_points(t, n).and_then(LanesPlan::get);
     let plan = plan.ok_or_else(|| Error::internal(format!("a transform of {n} points has no plan in lanes")))?;
-    let input = match t.kind {
-        Kind::Fft | Kind::Ifft => 2 * n,
-        Kind::Rfft => n,
-        Kind::Irfft => n + 2,
-    };
+    let input = floats(t.kind, n);
     let (samples, factor) = (y.samples(), t.norm.factor(n, t.kind.inverse()) as f32);
     let streamed = stream::pays(4 * samples * x.channels());
-    let (space, level) = (input.max(samples).next_multiple_of(BLOCK), simd::level());
+    let (length, level) = (input.min(x.samples()), simd::level());
+    let space = (input + BLOCK).max(samples).next_multiple_of(BLOCK);
     groups(y, samples).into_par_iter().enumerate().for_each(|(group, mut rows)| {
-        let pieces = (LANES * group..LANES * group + rows.len()).map(|c| (c, 0, input.min(x.samples())));
-        let lanes = Lanes::pieces(x, 0, pieces);
+        let channels = LANES * group..LANES * group + rows.len();
         FRAMES.with_borrow_mut(|frames| {
             if frames.len() < 2 * space {
                 frames.resize(2 * space, [0.0; LANES]);
             }
             let (from, to) = frames[..2 * space].split_at_mut(space);
             let from = &mut from[..input.next_multiple_of(BLOCK)];
-            let to = &mut to[..samples.next_multiple_of(BLOCK)];
-            level.run(Batch { plan: &plan, kind: t.kind, factor, lanes, from, to, rows: &mut rows, streamed });
+            let rows = &mut rows;
+            level.run(Batch { plan: &plan, kind: t.kind, factor, x, channels, length, from, to, rows, streamed });
         });
     });
     Ok(())
@@ -133,8 +137,12 @@ struct Batch<'a, 'b> {
     plan: &'a LanesPlan,
     kind: Kind,
     factor: f32,
-    lanes: Lanes<'a>,
+    x: Source<'a>,
+    channels: std::ops::Range<usize>,
+    /// Samples of a row that count.
+    length: usize,
     from: &'a mut [Frame],
+    /// For the result; before, for the rows as they come.
     to: &'a mut [Frame],
     rows: &'a mut [&'b mut [f32]],
     streamed: bool,
@@ -145,8 +153,8 @@ impl Kernel for Batch<'_, '_> {
 
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) {
-        let Batch { plan, kind, factor, lanes, from, to, rows, streamed } = self;
-        lanes.pack(simd, 0, AHEAD, from);
+        let Batch { plan, kind, factor, x, channels, length, from, to, rows, streamed } = self;
+        pack(simd, x, channels, length, to, from);
         let (z, out) = (bytemuck::cast_slice_mut(from), bytemuck::cast_slice_mut(to));
         if kind == Kind::Irfft {
             plan.join(simd, z);
@@ -156,15 +164,76 @@ impl Kernel for Batch<'_, '_> {
             Kind::Rfft => plan.separate(simd, z, factor, out),
             _ => plan.gather(simd, z, kind.inverse(), factor, out),
         }
-        unpack(simd, 0, to, rows, streamed);
+        let samples = rows.iter().map(|row| row.len()).max().unwrap_or(0);
+        unpack(simd, 0, &to[..samples.next_multiple_of(BLOCK)], rows, streamed);
         if streamed {
             stream::fence();
         }
     }
 }
 
-/// Samples that are asked for before they are packed.
-const AHEAD: usize = 64;
+/// Packs rows into lanes. Sixteen rows at a time are too many, and each too short, for the prefetchers of processors: rows
+/// are first read one after the other, into `near`.
+#[inline(always)]
+fn pack<S: Simd>(
+    simd: S,
+    x: Source<'_>,
+    channels: std::ops::Range<usize>,
+    length: usize,
+    near: &mut [Frame],
+    frames: &mut [Frame],
+) {
+    let near = bytemuck::cast_slice_mut::<Frame, f32>(near);
+    let rows = match x {
+        // A pitch that is no power of two, so that rows do not fall on each other in the cache.
+        Source::F32(view) if view.row(0).is_some() => Some((view, length.next_multiple_of(LANES) + LANES)),
+        _ => None,
+    };
+    let lanes = rows.and_then(|(view, pitch)| {
+        for (channel, near) in channels.clone().zip(near.chunks_exact_mut(pitch)) {
+            near[..length].copy_from_slice(&view.row(channel)?[..length]);
+        }
+        let view = View::with_strides(near, channels.len(), length, pitch, 1).ok()?;
+        Some(Lanes::channels(view.into(), 0, channels.len()))
+    });
+    let lanes = lanes.unwrap_or_else(|| Lanes::pieces(x, 0, channels.map(|c| (c, 0, length))));
+    lanes.pack(simd, 0, 0, frames);
+}
+
+thread_local! {
+    static TABLE: RefCell<(Vec<f32>, Space)> = const { RefCell::new((Vec::new(), Space::new())) };
+}
+
+/// Each row as a table.
+fn table(t: &Transform, x: Source<'_>, y: ViewMut<'_>) -> Result<()> {
+    let n = t.points(x.samples());
+    let long = lanes_points(t, n).and_then(Long::get);
+    let long = long.ok_or_else(|| Error::internal(format!("a transform of {n} points has no plan as a table")))?;
+    let input = floats(t.kind, n);
+    let (samples, pitch) = (y.samples(), y.pitch());
+    let (factor, level) = (t.norm.factor(n, t.kind.inverse()) as f32, simd::level());
+    let real = matches!(t.kind, Kind::Rfft | Kind::Irfft);
+    y.into_data().par_chunks_mut(pitch.max(1)).take(x.channels()).enumerate().for_each(|(channel, row)| {
+        TABLE.with_borrow_mut(|(from, space)| {
+            if from.len() < input {
+                from.resize(input, 0.0);
+            }
+            let (from, to) = (&mut from[..input], &mut row[..samples]);
+            load(x, channel, from);
+            level.run(Row { long: &long, from, to, swapped: t.kind.inverse(), real, factor, space });
+        });
+    });
+    Ok(())
+}
+
+/// float32 values of a row of input.
+fn floats(kind: Kind, n: usize) -> usize {
+    match kind {
+        Kind::Fft | Kind::Ifft => 2 * n,
+        Kind::Rfft => n,
+        Kind::Irfft => 2 * (n / 2 + 1),
+    }
+}
 
 /// Each row by itself.
 fn rows(t: &Transform, x: Source<'_>, y: ViewMut<'_>) -> Result<()> {
@@ -194,7 +263,7 @@ fn one(
     let failed = |e: realfft::FftError| Error::internal("a row of a transform does not have its length").with_source(e);
     match plan {
         Plan::Complex(plan) => {
-            load(x, channel, row);
+            load(*x, channel, row);
             grow(scratch, plan.get_inplace_scratch_len());
             plan.process_with_scratch(bytemuck::cast_slice_mut(row), scratch);
             Ok(())
@@ -202,7 +271,7 @@ fn one(
         Plan::Forward(plan) => {
             grow(values, n.div_ceil(2));
             let input = &mut bytemuck::cast_slice_mut::<Complex32, f32>(values)[..n];
-            load(x, channel, input);
+            load(*x, channel, input);
             grow(scratch, plan.get_scratch_len());
             plan.process_with_scratch(input, bytemuck::cast_slice_mut(row), scratch).map_err(failed)
         }
@@ -210,7 +279,7 @@ fn one(
             let bins = n / 2 + 1;
             grow(values, bins);
             let input = &mut values[..bins];
-            load(x, channel, bytemuck::cast_slice_mut(input));
+            load(*x, channel, bytemuck::cast_slice_mut(input));
             input[0].im = 0.0;
             if n.is_multiple_of(2) {
                 input[bins - 1].im = 0.0;
@@ -228,7 +297,7 @@ fn grow(space: &mut Vec<Complex32>, len: usize) {
 }
 
 /// A channel, cut or padded with zeros to the length of `to`.
-fn load(x: &Source<'_>, channel: usize, to: &mut [f32]) {
+fn load(x: Source<'_>, channel: usize, to: &mut [f32]) {
     let len = to.len().min(x.samples());
     match x {
         Source::F32(v) if v.row(channel).is_some() => to[..len].copy_from_slice(&v.row(channel).unwrap_or(&[])[..len]),
@@ -236,3 +305,7 @@ fn load(x: &Source<'_>, channel: usize, to: &mut [f32]) {
     }
     to[len..].fill(0.0);
 }
+
+#[cfg(test)]
+#[path = "cpu_tests.rs"]
+mod tests;

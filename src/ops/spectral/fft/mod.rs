@@ -204,7 +204,8 @@ const fn entry(command: crate::ops::command::Command, representatives: fn() -> R
             include_str!("cpu.rs"),
             include_str!("recipe.rs"),
             include_str!("lanes/mod.rs"),
-            include_str!("lanes/butterflies.rs")
+            include_str!("lanes/butterflies.rs"),
+            include_str!("lanes/long.rs")
         ),
         gpu_source: concat!(
             include_str!("gpu.rs"),

@@ -16,6 +16,7 @@ use fearless_simd::{Simd, f32x16};
 use crate::simd::lanes::Frame;
 
 mod butterflies;
+pub(super) mod long;
 #[cfg(test)]
 mod tests;
 
