@@ -214,13 +214,15 @@ fn table(t: &Transform, x: Source<'_>, y: ViewMut<'_>) -> Result<()> {
     let (factor, level) = (t.norm.factor(n, t.kind.inverse()) as f32, simd::level());
     let real = matches!(t.kind, Kind::Rfft | Kind::Irfft);
     y.into_data().par_chunks_mut(pitch.max(1)).take(x.channels()).enumerate().for_each(|(channel, row)| {
-        TABLE.with_borrow_mut(|(from, space)| {
-            if from.len() < input {
-                from.resize(input, 0.0);
+        TABLE.with_borrow_mut(|(near, space)| {
+            let length = input.max(samples);
+            if near.len() < length {
+                near.resize(length, 0.0);
             }
-            let (from, to) = (&mut from[..input], &mut row[..samples]);
-            load(x, channel, from);
-            level.run(Row { long: &long, from, to, swapped: t.kind.inverse(), real, factor, space });
+            let near = &mut near[..length];
+            load(x, channel, &mut near[..input]);
+            level.run(Row { long: &long, row: &mut *near, swapped: t.kind.inverse(), real, factor, space });
+            row[..samples].copy_from_slice(&near[..samples]);
         });
     });
     Ok(())

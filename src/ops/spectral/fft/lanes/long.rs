@@ -103,11 +103,10 @@ impl Long {
         Some(Long { points, down: Plan::get(length)?, along: Plan::get(columns)?, turns, halves })
     }
 
-    /// The transform of a row of complex values, real and imaginary parts in turn, times a factor; zeros where `from` has
-    /// ended. `swapped` exchanges the parts before and after, which makes it the inverse.
+    /// The transform of a row of complex values, real and imaginary parts in turn, times a factor. `swapped` exchanges the parts before and after, which makes it the inverse.
     #[inline(always)]
     fn transform<S: Simd>(&self, simd: S, task: Row<'_>) {
-        let Row { from, to, swapped, factor, space, .. } = task;
+        let Row { row, swapped, factor, space, .. } = task;
         let (length, columns) = (self.down.points, self.along.points);
         let groups = columns.div_ceil(LANES);
         grow(&mut space.table, groups * length.next_multiple_of(LANES));
@@ -118,7 +117,7 @@ impl Long {
         for (group, turns) in self.turns.chunks_exact(length).enumerate() {
             let width = (columns - LANES * group).min(LANES);
             for (k, z) in z.iter_mut().enumerate() {
-                store(side_by_side(simd, from, 2 * (k * columns + LANES * group), width, swapped), z);
+                store(side_by_side(simd, row, 2 * (k * columns + LANES * group), width, swapped), z);
             }
             self.down.transform(simd, z);
             for (k, (turn, out)) in turns.iter().zip(&mut table[group * length..]).enumerate() {
@@ -144,7 +143,7 @@ impl Long {
             self.along.transform(simd, &mut z[..columns]);
             for k in 0..columns {
                 let v = self.along.at(simd, z, k).scaled(factor);
-                put(v, to, 2 * (k * length + first), width, swapped);
+                put(v, row, 2 * (k * length + first), width, swapped);
             }
         }
     }
@@ -238,12 +237,11 @@ fn put<S: Simd>(v: Complex<S>, to: &mut [f32], at: usize, width: usize, swapped:
     to[at..at + 2 * width].copy_from_slice(&copy[..2 * width]);
 }
 
-/// One row to be transformed.
+/// One row to be transformed, in place.
 pub(in crate::ops::spectral) struct Row<'a> {
     pub long: &'a Long,
-    /// Complex values as they come; the spectrum of a real row is changed.
-    pub from: &'a mut [f32],
-    pub to: &'a mut [f32],
+    /// Room for the row as it comes and for its result. It should be near: it is written in pieces.
+    pub row: &'a mut [f32],
     /// Inverse.
     pub swapped: bool,
     /// Real rows, or rows that become real.
@@ -257,16 +255,15 @@ impl Kernel for Row<'_> {
 
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) {
-        let Row { long, from, to, swapped, real, factor, space } = self;
+        let Row { long, row, swapped, real, factor, space } = self;
         let separated = real && !swapped;
         if real && swapped {
-            long.mirror(simd, from, false, 1.0);
+            long.mirror(simd, row, false, 1.0);
         }
         let own = if separated { 1.0 } else { factor };
-        let task = Row { long, from, to: &mut *to, swapped, real, factor: own, space };
-        long.transform(simd, task);
+        long.transform(simd, Row { long, row: &mut *row, swapped, real, factor: own, space });
         if separated {
-            long.mirror(simd, to, true, 0.5 * factor);
+            long.mirror(simd, row, true, 0.5 * factor);
         }
     }
 }
