@@ -28,7 +28,9 @@ static SOURCES: &[Source] = sources![
     "shared/sum",
     "spatial/mean_reference",
     "spatial/median_reference",
+    "spectral/analytic",
     "spectral/fft",
+    "spectral/spectrum",
 ];
 
 /// Every file of `shaders/`; those below `shared/` can only be imported.

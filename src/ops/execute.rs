@@ -69,7 +69,8 @@ fn able(problem: &dyn Problem, target: Target, runtime: Option<&str>) -> Target 
     }
 }
 
-fn run_on(
+/// Computes on a target, into `y` of the output's shape.
+pub(crate) fn run_on(
     target: &Target,
     problem: &dyn Problem,
     x: Source<'_>,
@@ -87,6 +88,8 @@ fn run_on(
             let at_once = channels_at_once(problem, input, &gpu.facts().limits)?;
             for first in (0..channels).step_by(at_once) {
                 let part = y.reborrow().channel_range(first, at_once);
+                let own = problem.of_channels(first, at_once.min(channels - first));
+                let problem = own.as_deref().unwrap_or(problem);
                 on_device_from_host(gpu, problem, x.channel_range(first, at_once), part, None)?;
             }
             Ok(())

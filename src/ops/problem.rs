@@ -142,9 +142,16 @@ pub trait Problem: Send + Sync {
     }
 
     /// Whether a channel has to be on a device as a whole (transforms along time): arrays over the binding limit are then
-    /// computed some channels at a time. Only for problems of [`Locality::Channel`] whose parameters do not name channels.
+    /// computed some channels at a time. Only for problems of [`Locality::Channel`]; where parameters name channels, they
+    /// give [`Problem::of_channels`].
     fn whole_channels(&self) -> bool {
         false
+    }
+
+    /// The problem of `count` channels from `first` on alone, where parameters name channels; `None`: this very problem.
+    fn of_channels(&self, first: usize, count: usize) -> Option<Box<dyn Problem>> {
+        let _ = (first, count);
+        None
     }
 
     /// The reference of channel `channel` alone, whose input is `x`; for problems of [`Locality::Channel`].

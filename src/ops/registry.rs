@@ -101,7 +101,7 @@ pub(crate) fn once_each(problem: &dyn Problem, dtype: Dtype, shape: Shape) -> u6
 
 /// All operations.
 pub fn registry() -> &'static [Entry] {
-    static REGISTRY: [Entry; 17] = [
+    static REGISTRY: [Entry; 21] = [
         crate::ops::convert::ENTRY,
         crate::ops::filter::sosfilt::ENTRY,
         crate::ops::filter::lfilter::ENTRY,
@@ -119,6 +119,10 @@ pub fn registry() -> &'static [Entry] {
         crate::ops::spectral::welch::COHERENCE,
         crate::ops::spectral::hilbert::HILBERT,
         crate::ops::spectral::hilbert::ENVELOPE,
+        crate::ops::spectral::resample::ENTRY,
+        crate::ops::spectral::phase_shift::ENTRY,
+        crate::ops::spectral::multitaper::ENTRY,
+        crate::ops::spectral::cwt::ENTRY,
     ];
     &REGISTRY
 }

@@ -90,8 +90,9 @@ fn result(target: &Target, r: &Representative, variant: &super::Variant, data: &
         Target::Cpu => r.problem.run_cpu(variant, data.source(), y.view_mut(), None)?,
         #[cfg(feature = "gpu")]
         Target::Gpu(gpu) => {
-            let x = crate::runtime::DeviceArray::upload(gpu, data.source())?;
-            let device = x.like()?;
+            use crate::runtime::{DeviceArray, Layout};
+            let x = DeviceArray::upload(gpu, data.source())?;
+            let device = DeviceArray::empty(gpu, out.channels, out.samples, crate::signal::Dtype::F32, Layout::Planar)?;
             r.problem.run_gpu(gpu.as_ref(), variant, &x, &device, None)?;
             y = device.download()?;
         }

@@ -146,3 +146,35 @@ fn hilbert_and_envelope() {
         check(&case, "ph", &e["phase"], 1e-6);
     }
 }
+
+#[test]
+fn resample_and_phase_shift() {
+    for case in golden("resample_fft") {
+        let y = call(&case, "resample", &["num", "window"], vec![channels(&case, 0..2)]);
+        check(&case, "y", &y["y"], 1e-6);
+    }
+    for mut case in golden("fractional_shift_fft") {
+        case.spec["params"]["shifts"] = case.spec["params"]["shift_samples"].clone();
+        let y = call(&case, "phase_shift", &["shifts"], vec![channels(&case, 0..3)]);
+        check(&case, "y", &y["y"], 1e-6);
+    }
+}
+
+#[test]
+fn multitaper() {
+    for case in golden("multitaper") {
+        let names = ["fs", "NW", "Kmax", "weights", "nperseg", "noverlap", "nfft", "detrend", "scaling"];
+        let p = call(&case, "multitaper", &names, vec![channels(&case, 0..2)]);
+        check(&case, "P", &p["Pxx"], 1e-6);
+        axes(&case, &p);
+    }
+}
+
+#[test]
+fn cwt() {
+    for case in golden("cwt") {
+        let z = call(&case, "cwt", &["fs", "frequencies", "w"], vec![channels(&case, 0..2)]);
+        check(&case, "W", &z["cwt"], 1e-6);
+        axes(&case, &z);
+    }
+}

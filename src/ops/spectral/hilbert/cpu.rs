@@ -1,96 +1,43 @@
 //! The analytic signal on the CPU: the imaginary part by two real transforms, half the work of complex ones; the real part
 //! is the signal itself, to the bit.
 
-use std::cell::RefCell;
 use std::f64::consts::{PI, TAU};
-use std::sync::Arc;
 
 use num_complex::Complex;
 use rayon::prelude::*;
-use realfft::{ComplexToReal, RealFftPlanner, RealToComplex};
 use rustfft::FftNum;
 
 use super::problem::Analytic;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::ops::problem::Variant;
-use crate::ops::spectral::fft;
+use crate::ops::spectral::between::cpu::{Pair, Space};
 use crate::ops::spectral::frames::planar;
-use crate::signal::{Signal, Source, View, ViewMut};
+use crate::signal::{Signal, Source, ViewMut};
 
 /// Variants, the default first.
 pub(super) fn variants() -> Vec<Variant> {
     vec![Variant::new("rows", &[])]
 }
 
-/// Both transforms of a length.
-struct Plans<T: FftNum> {
-    forward: Arc<dyn RealToComplex<T>>,
-    inverse: Arc<dyn ComplexToReal<T>>,
-}
-
-/// Work space of a thread.
-struct Space<T> {
-    samples: Vec<T>,
-    spectrum: Vec<Complex<T>>,
-    scratch: Vec<Complex<T>>,
-}
-
-impl<T> Space<T> {
-    const fn new() -> Self {
-        Space { samples: Vec::new(), spectrum: Vec::new(), scratch: Vec::new() }
+/// The spectrum of the Hilbert transform of a row of `n` samples, from that of the row.
+fn turn<T: FftNum>(n: usize, spectrum: &mut [Complex<T>]) {
+    let factor = T::one() / T::from_usize(n).unwrap_or_else(T::one);
+    for z in spectrum.iter_mut() {
+        *z = Complex::new(z.im * factor, -z.re * factor);
     }
-}
-
-thread_local! {
-    static SPACE: RefCell<Space<f32>> = const { RefCell::new(Space::new()) };
-}
-
-impl<T: FftNum> Plans<T> {
-    /// The Hilbert transform of `row`, into `space.samples`.
-    fn quadrature(&self, row: &[f32], space: &mut Space<T>) -> Result<()> {
-        let n = row.len();
-        let failed =
-            |e: realfft::FftError| Error::internal("a row of a transform does not have its length").with_source(e);
-        let scratch = self.forward.get_scratch_len().max(self.inverse.get_scratch_len());
-        space.samples.clear();
-        space.samples.extend(row.iter().map(|v| T::from_f32(*v).unwrap_or_else(T::zero)));
-        space.spectrum.resize(n / 2 + 1, Complex::new(T::zero(), T::zero()));
-        space.scratch.resize(scratch, Complex::new(T::zero(), T::zero()));
-        let Space { samples, spectrum, scratch } = space;
-        let forward = self.forward.get_scratch_len();
-        self.forward.process_with_scratch(samples, spectrum, &mut scratch[..forward]).map_err(failed)?;
-        let factor = T::one() / T::from_usize(n).unwrap_or_else(T::one);
-        for z in spectrum.iter_mut() {
-            *z = Complex::new(z.im * factor, -z.re * factor);
-        }
-        // What has no counterpart of the other sign does not turn; times zero, so that NaN stays.
-        spectrum[0] = Complex::new(spectrum[0].im * T::zero(), T::zero());
-        if n.is_multiple_of(2) {
-            spectrum[n / 2] = Complex::new(spectrum[n / 2].im * T::zero(), T::zero());
-        }
-        let inverse = self.inverse.get_scratch_len();
-        self.inverse.process_with_scratch(spectrum, samples, &mut scratch[..inverse]).map_err(failed)
+    // What has no counterpart of the other sign does not turn; times zero, so that NaN stays.
+    spectrum[0] = Complex::new(spectrum[0].im * T::zero(), T::zero());
+    if n.is_multiple_of(2) {
+        spectrum[n / 2] = Complex::new(spectrum[n / 2].im * T::zero(), T::zero());
     }
 }
 
 /// Computes all channels.
 pub(super) fn run(kept: Analytic, variant: &Variant, x: Source<'_>, y: ViewMut<'_>) -> Result<()> {
     debug_assert_eq!(variant.method, "rows");
-    planar(x, |x| channels(kept, x, y))
-}
-
-fn channels(kept: Analytic, x: View<'_, f32>, y: ViewMut<'_>) -> Result<()> {
     let n = x.samples();
-    let plans = Plans { forward: fft::real_forward_plan(n), inverse: fft::real_inverse_plan(n) };
-    let (samples, pitch) = (y.samples(), y.pitch());
-    y.into_data().par_chunks_mut(pitch.max(1)).take(x.channels()).enumerate().try_for_each(|(channel, out)| {
-        let row = x.row(channel).unwrap_or(&[]);
-        SPACE.with_borrow_mut(|space| {
-            plans.quadrature(row, space)?;
-            write(kept, row, &space.samples, &mut out[..samples]);
-            Ok(())
-        })
-    })
+    let write = |row: &[f32], quadrature: &[f32], out: &mut [f32]| write(kept, row, quadrature, out);
+    Pair::kept(n, n).rows(x, y, |_, spectrum| turn(n, spectrum), write)
 }
 
 fn write(kept: Analytic, row: &[f32], quadrature: &[f32], out: &mut [f32]) {
@@ -119,15 +66,14 @@ pub(super) fn phases(x: Source<'_>, length: usize, write: impl Fn(&[f64], &mut [
     if n == 0 {
         return Ok(y);
     }
-    let mut planner = RealFftPlanner::<f64>::new();
-    let plans = Plans { forward: planner.plan_fft_forward(n), inverse: planner.plan_fft_inverse(n) };
+    let pair = Pair::<f64>::new(n, n);
     planar(x, |x| {
         let pitch = y.pitch().max(1);
         y.view_mut().into_data().par_chunks_mut(pitch).take(x.channels()).enumerate().try_for_each_init(
             Space::new,
             |space, (channel, out)| {
                 let row = x.row(channel).unwrap_or(&[]);
-                plans.quadrature(row, space)?;
+                pair.run(row, space, |spectrum| turn(n, spectrum))?;
                 let angles = &mut space.samples;
                 angles.iter_mut().zip(row).for_each(|(im, re)| *im = im.atan2(f64::from(*re)));
                 unwrap(angles);

@@ -11,6 +11,8 @@ use crate::signal::{ComplexSignal, Signal, Source};
 
 pub(crate) mod command;
 mod cpu;
+#[cfg(feature = "gpu")]
+mod gpu;
 mod problem;
 mod reference;
 #[cfg(test)]
@@ -107,9 +109,16 @@ pub fn instantaneous_frequency<'a>(x: impl Into<Source<'a>>, fs: f64) -> Result<
 const fn entry(command: crate::ops::command::Command, representatives: fn() -> Result<Vec<Representative>>) -> Entry {
     Entry {
         command,
-        kernels: &[],
-        cpu_source: include_str!("cpu.rs"),
-        gpu_source: include_str!("problem.rs"),
+        kernels: &["spectral/fft", "spectral/spectrum", "spectral/analytic"],
+        cpu_source: concat!(include_str!("cpu.rs"), include_str!("../between/cpu.rs")),
+        gpu_source: concat!(
+            include_str!("gpu.rs"),
+            include_str!("../between/gpu.rs"),
+            include_str!("../fft/gpu.rs"),
+            include_str!("../fft/gpu/plan.rs"),
+            include_str!("../fft/gpu/tables.rs"),
+            include_str!("../fft/recipe.rs")
+        ),
         representatives,
         ideal_bytes: once_each,
     }
