@@ -21,14 +21,23 @@ static SOURCES: &[Source] = sources![
     "shared/butterflies",
     "shared/double_single",
     "shared/fold",
+    "shared/frame",
     "shared/order",
     "shared/parts",
+    "shared/products",
     "shared/roots",
     "shared/scale",
     "shared/sum",
     "spatial/mean_reference",
     "spatial/median_reference",
+    "spectral/average",
     "spectral/fft",
+    "spectral/frames",
+    "spectral/median",
+    "spectral/overlap",
+    "spectral/spectrum",
+    "spectral/trend",
+    "spectral/turn",
 ];
 
 /// Every file of `shaders/`; those below `shared/` can only be imported.
