@@ -14,6 +14,8 @@ mod common;
 
 use common::{Peer, Result, median, noise, timed};
 
+const ROUNDS: usize = 9;
+
 struct Jobs {
     sosfilt: SosFilter,
     fir: FirFilter,

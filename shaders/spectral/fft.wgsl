@@ -247,6 +247,10 @@ fn store(row: u32, k: u32, result: vec2<f32>) {
     if (STORE == PLAIN) {
         put((args.first_out + row) * args.out_pitch + k, v);
     } else {
+        // dspk:fold
+        if (STORE == LOWER) {
+            v.y = select(v.y, 0.0, k == 0u || 2u * k == args.n);
+        }
         if (k < args.length) {
             put((args.first_out + row) * args.out_pitch + k, v * args.scale);
         }
@@ -294,8 +298,10 @@ fn separate(group: u32, lane: u32) {
             let even = a + b;
             let odd = turned(times(a - b, wide_root(k)));
             let row = (args.first_out + place_of.x) * args.out_pitch;
-            put(row + k, (even + odd) * args.scale);
-            put(row + args.points - k, conjugate(even - odd) * args.scale);
+            // The first and the last value are real, even of rows that are not finite.
+            let whole = vec2<bool>(true, k > 0u);
+            put(row + k, select(vec2<f32>(0.0), (even + odd) * args.scale, whole));
+            put(row + args.points - k, select(vec2<f32>(0.0), conjugate(even - odd) * args.scale, whole));
         }
     }
 }

@@ -51,6 +51,30 @@ fn every_variant_of_every_kind_of_length() {
     assert_eq!(seen.into_iter().collect::<Vec<_>>(), ["lanes", "rows", "table"]);
 }
 
+#[test]
+fn rows_that_are_not_finite_spoil_no_others() {
+    for n in [64, 4096, 10_000] {
+        for bad in [f32::NAN, f32::INFINITY] {
+            let (channels, t) = (17, Transform { kind: Kind::Rfft, n: Some(n), norm: Norm::Backward });
+            let x = noise(channels * n);
+            let mut spoilt = x.clone();
+            spoilt[5 * n + 7] = bad;
+            for variant in variants(&t, Shape { channels, samples: n }) {
+                let of = |x: &[f32]| {
+                    let mut y = Signal::zeros(channels, n + 2).unwrap();
+                    run(&t, &variant, View::new(x, channels, n).unwrap().into(), y.view_mut()).unwrap();
+                    y
+                };
+                let (good, got) = (of(&x), of(&spoilt));
+                assert!((0..channels).all(|c| c == 5 || got.row(c) == good.row(c)), "{n} {}", variant.name);
+                let row = got.row(5);
+                assert!(row.as_chunks::<2>().0.iter().all(|z| !z[0].is_finite() || !z[1].is_finite()));
+                assert!(row[1] == 0.0 && row[n + 1] == 0.0, "{n} {}: {} {}", variant.name, row[1], row[n + 1]);
+            }
+        }
+    }
+}
+
 /// Relative L2 errors against float64 over a sweep of lengths; printed by `cargo test sweep -- --nocapture`.
 #[test]
 fn sweep_of_lengths() {

@@ -95,9 +95,6 @@ pub(super) fn record(
     x: &DeviceArray,
     y: &DeviceArray,
 ) -> Result<Vec<Command>> {
-    if variant.method != "stockham" {
-        return Err(Error::internal(format!("{} is no variant of a transform", variant.name)));
-    }
     if x.channels() == 0 || y.samples() == 0 {
         return Ok(Vec::new());
     }
@@ -124,6 +121,21 @@ pub(in crate::ops::spectral) fn rows(
     from: &Rows,
     to: &Rows,
 ) -> Result<Vec<Command>> {
+    rows_within(t, gpu, variant, from, to, &mut Vec::new())
+}
+
+/// [`rows`], with what lies between passes in `space`: transforms recorded one after the other can share it.
+pub(in crate::ops::spectral) fn rows_within(
+    t: &Transform,
+    gpu: &dyn Gpu,
+    variant: &Variant,
+    from: &Rows,
+    to: &Rows,
+    space: &mut Vec<DeviceBuffer>,
+) -> Result<Vec<Command>> {
+    if variant.method != "stockham" {
+        return Err(Error::internal(format!("{} is no variant of a transform", variant.name)));
+    }
     let facts = gpu.facts();
     let n = t.points(from.samples);
     let form = Form::new(t, n);
@@ -133,7 +145,7 @@ pub(in crate::ops::spectral) fn rows(
     if row > room(&facts.limits) {
         return Err(too_long(n, &format!(": a row of {row} bytes in one binding"), facts));
     }
-    Launches { t, gpu, variant, form, passes, n, from, to }.record()
+    Launches { t, gpu, variant, form, passes, n, from, to }.record(space)
 }
 
 /// The one segment of an array.
@@ -148,7 +160,7 @@ pub(in crate::ops::spectral) fn only(operation: &str, array: &DeviceArray) -> Re
         segments => Err(Error::new(
             ErrorKind::Limit,
             format!(
-                "{operation} needs whole channels in one binding, this array of {} channels x {} samples lies in {} segments; pass fewer channels at once",
+                "{operation} needs whole channels in one binding, this array of {} channels x {} samples lies in {} segments; pass fewer channels at once, or host arrays to the cpu runtime",
                 array.channels(),
                 array.samples(),
                 segments.len()
@@ -157,7 +169,14 @@ pub(in crate::ops::spectral) fn only(operation: &str, array: &DeviceArray) -> Re
     }
 }
 
-fn room(limits: &Limits) -> u64 {
+/// Bytes of scratch that a batch of rows should not exceed.
+fn scratch_bytes(facts: &Facts) -> u64 {
+    let most = if is_software(facts) { SOFTWARE_SCRATCH_BYTES } else { SCRATCH_BYTES };
+    most.min(room(&facts.limits))
+}
+
+/// Bytes of the largest binding.
+pub(in crate::ops::spectral) fn room(limits: &Limits) -> u64 {
     limits.binding_bytes.min(limits.buffer_bytes)
 }
 
@@ -240,16 +259,19 @@ struct Launches<'a> {
 struct Batch {
     first: usize,
     rows: usize,
-    scratch: Vec<DeviceBuffer>,
+    scratch: Vec<Slice>,
 }
 
 impl<'a> Launches<'a> {
-    fn record(&self) -> Result<Vec<Command>> {
+    fn record(&self, space: &mut Vec<DeviceBuffer>) -> Result<Vec<Command>> {
         let steps = self.steps();
         let rows = self.rows_at_once(steps.len());
-        let row = 8 * self.form.points as u64;
-        let scratch =
-            (1..steps.len().min(3)).map(|_| self.gpu.allocate(rows as u64 * row)).collect::<Result<Vec<_>>>()?;
+        let bytes = rows as u64 * 8 * self.form.points as u64;
+        let needed = steps.len().min(3) - 1;
+        if space.len() < needed || space.iter().any(|buffer| buffer.bytes < bytes) {
+            *space = (0..needed).map(|_| self.gpu.allocate(bytes)).collect::<Result<_>>()?;
+        }
+        let scratch: Vec<Slice> = space.iter().map(Slice::from).collect();
         let mut commands = Vec::new();
         for first in (0..self.from.count).step_by(rows) {
             let batch = Batch { first, rows: rows.min(self.from.count - first), scratch: scratch.clone() };
@@ -264,9 +286,7 @@ impl<'a> Launches<'a> {
         if steps == 1 {
             return self.from.count;
         }
-        let facts = self.gpu.facts();
-        let most = if is_software(facts) { SOFTWARE_SCRATCH_BYTES } else { SCRATCH_BYTES };
-        let fitting = most.min(room(&facts.limits)) / (8 * self.form.points as u64);
+        let fitting = scratch_bytes(self.gpu.facts()) / (8 * self.form.points as u64);
         usize::try_from(fitting).unwrap_or(usize::MAX).clamp(1, self.from.count)
     }
 
@@ -312,7 +332,7 @@ impl<'a> Launches<'a> {
         let wide = turned || step.load == HALF || step.store == SEPARATED;
         let single = step.store == SINGLE;
 
-        let between = |index: usize| Slice::from(&batch.scratch[index % 2]);
+        let between = |index: usize| batch.scratch[index % 2].clone();
         let (input, in_pitch, first_in) = match nth {
             0 => (self.from.slice.clone(), self.from.pitch / 2, batch.first),
             _ => (between(nth - 1), form.points, 0),

@@ -11,6 +11,8 @@ use crate::design::{Window, get_window};
 use crate::error::{Error, ErrorKind, Result};
 
 mod geometry;
+#[cfg(feature = "gpu")]
+pub(super) mod gpu;
 mod load;
 pub(super) mod params;
 mod real;

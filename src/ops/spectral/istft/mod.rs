@@ -8,6 +8,8 @@ use crate::signal::{ComplexView, Signal};
 
 pub(crate) mod command;
 mod cpu;
+#[cfg(feature = "gpu")]
+mod gpu;
 mod problem;
 mod reference;
 #[cfg(test)]
@@ -158,9 +160,16 @@ impl Inverse {
 
 pub(crate) const ENTRY: Entry = Entry {
     command: command::COMMAND,
-    kernels: &[],
+    kernels: &["spectral/turn", "spectral/fft", "spectral/overlap"],
     cpu_source: include_str!("cpu.rs"),
-    gpu_source: include_str!("problem.rs"),
+    gpu_source: concat!(
+        include_str!("gpu.rs"),
+        include_str!("../frames/gpu.rs"),
+        include_str!("../fft/gpu.rs"),
+        include_str!("../fft/gpu/plan.rs"),
+        include_str!("../fft/gpu/tables.rs"),
+        include_str!("../fft/recipe.rs")
+    ),
     representatives: || {
         let plan = Istft::new(513, &IstftOptions::default())?;
         Ok(vec![Representative::planar(plan.problem)])

@@ -9,6 +9,8 @@ use crate::signal::{Complex32, ComplexSignal, Signal, Source};
 
 pub(crate) mod command;
 mod cpu;
+#[cfg(feature = "gpu")]
+mod gpu;
 mod problem;
 mod reference;
 #[cfg(test)]
@@ -292,33 +294,35 @@ impl Spectrogram {
     }
 }
 
-pub(crate) const STFT: Entry = Entry {
-    command: command::STFT,
-    kernels: &[],
-    cpu_source: concat!(
-        include_str!("cpu.rs"),
-        include_str!("../frames/geometry.rs"),
-        include_str!("../frames/load.rs"),
-        include_str!("../frames/real.rs")
-    ),
-    gpu_source: include_str!("problem.rs"),
-    representatives: || {
-        let options = StftOptions { nperseg: Some(1024), ..Default::default() };
-        Ok(vec![Representative::planar(Stft::new(&options)?.problem)])
-    },
-    ideal_bytes: once_each,
-};
+const fn entry(command: crate::ops::command::Command, representatives: fn() -> Result<Vec<Representative>>) -> Entry {
+    Entry {
+        command,
+        kernels: &["spectral/trend", "spectral/frames", "spectral/fft", "spectral/turn"],
+        cpu_source: concat!(
+            include_str!("cpu.rs"),
+            include_str!("../frames/geometry.rs"),
+            include_str!("../frames/load.rs"),
+            include_str!("../frames/real.rs")
+        ),
+        gpu_source: concat!(
+            include_str!("gpu.rs"),
+            include_str!("../frames/gpu.rs"),
+            include_str!("../frames/geometry.rs"),
+            include_str!("../fft/gpu.rs"),
+            include_str!("../fft/gpu/plan.rs"),
+            include_str!("../fft/gpu/tables.rs"),
+            include_str!("../fft/recipe.rs")
+        ),
+        representatives,
+        ideal_bytes: once_each,
+    }
+}
 
-pub(crate) const SPECTROGRAM: Entry = Entry {
-    command: command::SPECTROGRAM,
-    kernels: &[],
-    cpu_source: concat!(
-        include_str!("cpu.rs"),
-        include_str!("../frames/geometry.rs"),
-        include_str!("../frames/load.rs"),
-        include_str!("../frames/real.rs")
-    ),
-    gpu_source: include_str!("problem.rs"),
-    representatives: || Ok(vec![Representative::planar(Spectrogram::new(&SpectrogramOptions::default())?.problem)]),
-    ideal_bytes: once_each,
-};
+pub(crate) const STFT: Entry = entry(command::STFT, || {
+    let options = StftOptions { nperseg: Some(1024), ..Default::default() };
+    Ok(vec![Representative::planar(Stft::new(&options)?.problem)])
+});
+
+pub(crate) const SPECTROGRAM: Entry = entry(command::SPECTROGRAM, || {
+    Ok(vec![Representative::planar(Spectrogram::new(&SpectrogramOptions::default())?.problem)])
+});

@@ -85,12 +85,6 @@ fn threads_and_tiles_do_not_change_a_bit() {
     }
 }
 
-#[test]
-fn devices_say_that_they_cannot() {
-    let local = Stft::new(&cpu(64)).unwrap().problem;
-    assert_eq!(crate::ops::spectral::host_only(local.operation()).kind(), crate::ErrorKind::Unsupported);
-}
-
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 

@@ -9,6 +9,8 @@ use crate::signal::{ComplexSignal, Signal, Source};
 
 pub(crate) mod command;
 mod cpu;
+#[cfg(feature = "gpu")]
+mod gpu;
 mod problem;
 mod reference;
 #[cfg(test)]
@@ -377,14 +379,29 @@ impl Coherence {
 const fn entry(command: crate::ops::command::Command, representatives: fn() -> Result<Vec<Representative>>) -> Entry {
     Entry {
         command,
-        kernels: &[],
+        kernels: &[
+            "spectral/trend",
+            "spectral/frames",
+            "spectral/fft",
+            "spectral/average",
+            "spectral/median",
+            "spectral/finish",
+        ],
         cpu_source: concat!(
             include_str!("cpu.rs"),
             include_str!("../frames/geometry.rs"),
             include_str!("../frames/load.rs"),
             include_str!("../frames/real.rs")
         ),
-        gpu_source: include_str!("problem.rs"),
+        gpu_source: concat!(
+            include_str!("gpu.rs"),
+            include_str!("../frames/gpu.rs"),
+            include_str!("../frames/geometry.rs"),
+            include_str!("../fft/gpu.rs"),
+            include_str!("../fft/gpu/plan.rs"),
+            include_str!("../fft/gpu/tables.rs"),
+            include_str!("../fft/recipe.rs")
+        ),
         representatives,
         ideal_bytes: once_each,
     }

@@ -131,8 +131,8 @@ fn odd<S: Simd, const R: usize>(simd: S, v: &mut [Complex<S>; R]) {
         (v[k], v[R - k]) = (v[k] + v[R - k], v[k] - v[R - k]);
     }
     let a = *v;
-    for m in 1..R / 2 + 1 {
-        v[0] = v[0] + a[m];
+    for sum in &a[1..R / 2 + 1] {
+        v[0] = v[0] + *sum;
     }
     for k in 1..R / 2 + 1 {
         let mut even = first;

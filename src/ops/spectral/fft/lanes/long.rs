@@ -87,11 +87,8 @@ impl Long {
     fn new(points: usize) -> Option<Long> {
         let (length, columns) = if Long::exists(points) { sides(points)? } else { return None };
         let lanes = |degree: usize, k: &dyn Fn(usize) -> usize| {
-            let mut point = ZERO;
-            for lane in 0..LANES {
-                [point[0][lane], point[1][lane]] = root(degree, k(lane));
-            }
-            point
+            let roots: [[f32; 2]; LANES] = std::array::from_fn(|lane| root(degree, k(lane)));
+            [0, 1].map(|side| roots.map(|root| root[side]))
         };
         let groups = columns.div_ceil(LANES);
         let turns = (0..groups * length).map(|i| {
@@ -159,6 +156,10 @@ impl Long {
             (row[1], row[2 * m + 1]) = (0.0, 0.0);
         }
         one_pair(row, 0, m, if forward { [1.0, 0.0] } else { [-1.0, 0.0] }, factor);
+        if forward {
+            // These are real, even of rows that are not finite.
+            (row[1], row[2 * m + 1]) = (0.0, 0.0);
+        }
         let by = f32x16::splat(simd, factor);
         let sign = f32x16::splat(simd, if forward { 1.0 } else { -1.0 });
         let mut k = 1;

@@ -175,6 +175,8 @@ impl Plan {
             store((even + odd).scaled(factor), &mut out[k]);
             store((even - odd).conj().scaled(factor), &mut out[m - k]);
         }
+        // These are real, even of rows that are not finite.
+        (out[0][1], out[m][1]) = ([0.0; 16], [0.0; 16]);
     }
 
     /// The reverse of [`Plan::separate`], in place, without its factor of a half: what to transform to get real rows from
