@@ -59,6 +59,7 @@ fn cpu(lengths: &[usize]) -> Result<()> {
         let plan = Fft::new(&FftOptions { n: Some(n), runtime: Some("cpu".into()), ..Default::default() })?;
         line(&mut peer, "rfft", n, &PEERS, || timed(|| plan.real_forward(&x).map(drop)))?;
     }
+    awkward()?;
     let x = Signal::from_slice(&values[..CHANNELS * SAMPLES], CHANNELS, SAMPLES)?;
     let stft = Stft::new(&StftOptions { nperseg: Some(FRAME), ..Default::default() })?.on("cpu");
     line(&mut peer, "stft", FRAME, &["scipy", "torch"], || timed(|| stft.apply(&x).map(drop)))?;
@@ -66,6 +67,24 @@ fn cpu(lengths: &[usize]) -> Result<()> {
     line(&mut peer, "welch", FRAME, &["scipy"], || timed(|| welch.apply(&x).map(drop)))?;
     let hilbert = HilbertOptions { runtime: Some("cpu".into()) };
     line(&mut peer, "hilbert", SAMPLES, &["scipy"], || timed(|| dspk::ops::spectral::hilbert(&x, &hilbert).map(drop)))
+}
+
+/// A length with a large prime factor beside one without.
+fn awkward() -> Result<()> {
+    let rows = 64;
+    let plan = Fft::new(&FftOptions { runtime: Some("cpu".into()), ..Default::default() })?;
+    let x = [49_999, 50_000].map(|n| Signal::from_slice(&noise(rows * n), rows, n));
+    let [prime, smooth] = x;
+    let (prime, smooth) = (prime?, smooth?);
+    let mut ratios = Vec::new();
+    for _ in 0..=ROUNDS {
+        let times = [&prime, &smooth].map(|x| timed(|| plan.real_forward(x).map(drop)));
+        let [prime, smooth] = times;
+        ratios.push(prime? / smooth?);
+    }
+    // The first round makes the plans.
+    println!("rfft of 49,999 points takes {:.1} times as long as one of 50,000", median(ratios.split_off(1)));
+    Ok(())
 }
 
 #[cfg(feature = "gpu")]

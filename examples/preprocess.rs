@@ -20,9 +20,9 @@ use dspk::signal::{Signal, View};
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-const CHANNELS: usize = 32;
-const RATE: f64 = 1000.0;
-const MICROVOLTS_PER_STEP: f64 = 0.5;
+mod common;
+
+use common::{CHANNELS, MICROVOLTS_PER_STEP, RATE, recording, register_font};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let folder = std::env::args_os().nth(1).map_or_else(|| PathBuf::from("target/preprocess"), PathBuf::from);
@@ -53,12 +53,6 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     println!("written to {}", folder.display());
     Ok(())
-}
-
-/// The recording as stored: little-endian int16, all channels of a sample side by side.
-fn recording() -> std::io::Result<Vec<i16>> {
-    let bytes = std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/eeg_32ch_1000hz.i16"))?;
-    Ok(bytes.chunks_exact(2).map(|b| i16::from_le_bytes([b[0], b[1]])).collect())
 }
 
 /// How large a typical channel's signal is, once the filter has settled.
@@ -175,21 +169,4 @@ fn shade(channel: usize) -> RGBColor {
     let t = channel as f64 / (CHANNELS - 1) as f64;
     let (r, g, b) = HSLColor(0.61 - 0.5 * t, 0.62, 0.36).rgb();
     RGBColor(r, g, b)
-}
-
-/// Registers the first font found where systems keep them; without one the picture has no text.
-fn register_font() -> bool {
-    const PLACES: [&str; 7] = [
-        "/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf",
-        "/usr/share/fonts/dejavu-sans-fonts/DejaVuSans.ttf",
-        "/usr/share/fonts/TTF/DejaVuSans.ttf",
-        "/usr/share/fonts/truetype/liberation/LiberationSans-Regular.ttf",
-        "/System/Library/Fonts/Supplemental/Arial.ttf",
-        "/Library/Fonts/Arial.ttf",
-        "C:\\Windows\\Fonts\\arial.ttf",
-    ];
-    PLACES.iter().filter_map(|path| std::fs::read(path).ok()).any(|bytes| {
-        // plotters keeps fonts for the life of the program.
-        plotters::style::register_font("sans-serif", FontStyle::Normal, bytes.leak()).is_ok()
-    })
 }
