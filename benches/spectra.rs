@@ -97,32 +97,49 @@ fn gpu(runtime: &str, lengths: &[usize]) -> Result<()> {
         let rows = (TOTAL / n).max(1);
         let x = Signal::from_slice(&values[..rows * n], rows, n)?;
         let x = DeviceArray::upload(&gpu, (&x).into())?;
-        let copy = common::copy_command(&gpu, &x)?;
         let plan = Fft::new(&FftOptions { n: Some(n), ..Default::default() })?;
-        let run = || {
-            timed(|| {
-                let y = plan.real_forward_device(&x)?;
-                gpu.wait()?;
-                drop(y);
-                Ok(())
-            })
-        };
-        let copied = || {
-            timed(|| {
-                gpu.submit(std::slice::from_ref(&copy))?;
-                gpu.wait()
-            })
-        };
-        run()?;
-        copied()?;
-        let (mut ours, mut base) = (vec![], vec![]);
-        for _ in 0..ROUNDS {
-            ours.push(run()?);
-            base.push(copied()?);
-        }
-        let ratio = median(ours.iter().zip(&base).map(|(o, b)| o / b).collect());
-        println!("rfft {n:>8} {:>9.2} ms  {ratio:>6.2}x", median(ours) * 1e3);
+        multiple(&gpu, &x, &format!("rfft {n}"), || plan.real_forward_device(&x))?;
     }
+    let x = Signal::from_slice(&values[..CHANNELS * SAMPLES], CHANNELS, SAMPLES)?;
+    let x = DeviceArray::upload(&gpu, (&x).into())?;
+    let stft = Stft::new(&StftOptions { nperseg: Some(FRAME), ..Default::default() })?;
+    multiple(&gpu, &x, "stft", || stft.apply_device(&x))?;
+    let welch = Welch::new(&WelchOptions { nperseg: Some(FRAME), ..Default::default() })?;
+    multiple(&gpu, &x, "welch", || welch.apply_device(&x))
+}
+
+/// One line: an operation as a multiple of a copy of its input.
+#[cfg(feature = "gpu")]
+fn multiple(
+    gpu: &std::sync::Arc<dyn dspk::runtime::gpu::Gpu>,
+    x: &dspk::runtime::DeviceArray,
+    name: &str,
+    run: impl Fn() -> dspk::Result<dspk::runtime::DeviceArray>,
+) -> Result<()> {
+    let copy = common::copy_command(gpu, x)?;
+    let run = || {
+        timed(|| {
+            let y = run()?;
+            gpu.wait()?;
+            drop(y);
+            Ok(())
+        })
+    };
+    let copied = || {
+        timed(|| {
+            gpu.submit(std::slice::from_ref(&copy))?;
+            gpu.wait()
+        })
+    };
+    run()?;
+    copied()?;
+    let (mut ours, mut base) = (vec![], vec![]);
+    for _ in 0..ROUNDS {
+        ours.push(run()?);
+        base.push(copied()?);
+    }
+    let ratio = median(ours.iter().zip(&base).map(|(o, b)| o / b).collect());
+    println!("{name:<13} {:>9.2} ms  {ratio:>6.2}x", median(ours) * 1e3);
     Ok(())
 }
 

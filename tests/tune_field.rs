@@ -14,6 +14,7 @@ use dspk::ops::convert::{ConvertOptions, Scale, convert};
 use dspk::ops::filter::{FirFilter, SosFilter};
 use dspk::ops::spatial::{CommonReferenceOptions, Operator, common_reference};
 use dspk::signal::View;
+use dspk::tune::AutotuneOptions;
 use dspk::tune::POLICY_VARIABLE;
 use dspk::tune::cache::CACHE_VARIABLE;
 
@@ -63,7 +64,7 @@ impl log::Log for Recorder {
     fn flush(&self) {}
 }
 
-/// What a child does: `tune RUNTIME`, `shapes RUNTIME` (every operation at other widths), `edited RUNTIME` (every
+/// What a child does: `tune RUNTIME`, `shapes RUNTIME` (at other widths), `edited RUNTIME` (every
 /// operation at the tuned width, with one warning for each entry whose winner is unknown).
 #[test]
 #[ignore = "started by the other tests, with its job in the environment"]
@@ -73,7 +74,14 @@ fn child() {
     let (what, runtime) = job.split_once(' ').expect("a job and a runtime");
     match what {
         "tune" => {
-            let done = dspk::runtime::autotune(Some(runtime), &[TUNED], &[SAMPLES]).expect("tuned");
+            let options = AutotuneOptions {
+                runtimes: vec![runtime.into()],
+                channels: vec![TUNED],
+                samples: vec![SAMPLES],
+                operations: ["convert", "lfilter", "sosfilt", "common_reference"].map(String::from).to_vec(),
+                ..Default::default()
+            };
+            let done = dspk::runtime::autotune_with(&options, &mut |_| ()).expect("tuned");
             assert!(done[0].failed.is_empty() && done[0].tuned > 0, "{done:?}");
         }
         "shapes" => [TUNED, 126, 104, 208, 440, 7].into_iter().for_each(|channels| check(runtime, channels)),
@@ -93,7 +101,7 @@ fn child() {
     }
 }
 
-/// Every operation, against float64.
+/// The operations that were tuned, against float64.
 fn check(runtime: &str, channels: usize) {
     let raw: Vec<i16> = noise(channels * SAMPLES, 9).iter().map(|v| (v * 3000.0) as i16).collect();
     let raw_view = View::interleaved(&raw, channels).expect("view");

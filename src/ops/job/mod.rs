@@ -97,7 +97,12 @@ impl<'a> Job<'a> {
 
     /// A job on a problem that stands for an operation, with the input it has there.
     pub(crate) fn standing_for(r: &'a registry::Representative, target: Target, shape: Shape) -> Self {
-        Self::new(r.problem.as_ref(), target, shape, Input { dtype: r.dtype, interleaved: r.interleaved })
+        Self::new(
+            r.problem.as_ref(),
+            target,
+            r.problem.nearest(shape),
+            Input { dtype: r.dtype, interleaved: r.interleaved },
+        )
     }
 
     /// A job of any shape and input.

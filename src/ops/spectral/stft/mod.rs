@@ -5,6 +5,8 @@ use crate::design::Window;
 use crate::error::Result;
 use crate::ops::execute;
 use crate::ops::registry::{Entry, Representative, once_each};
+#[cfg(feature = "gpu")]
+use crate::runtime::DeviceArray;
 use crate::signal::{Complex32, ComplexSignal, Signal, Source};
 
 pub(crate) mod command;
@@ -246,6 +248,12 @@ impl Stft {
         let (f, t) = axes(&self.problem.segments, x.samples())?;
         Ok(ComplexFrames { f, t, values: ComplexSignal::from_parts(values)? })
     }
+
+    /// As [`stft`], where the array lives: `[channels, frequencies x frames]`, real and imaginary parts in turn. It has to lie in one piece.
+    #[cfg(feature = "gpu")]
+    pub fn apply_device(&self, x: &DeviceArray) -> Result<DeviceArray> {
+        execute::device(&self.problem, x, None)
+    }
 }
 
 /// A spectrogram ready for any recording.
@@ -291,6 +299,12 @@ impl Spectrogram {
         let values = execute::host(&self.problem, x, None, self.runtime.as_deref())?;
         let (f, t) = axes(&self.problem.segments, x.samples())?;
         Ok(PowerFrames { f, t, values })
+    }
+
+    /// As [`spectrogram`], where the array lives: `[channels, frequencies x frames]`. It has to lie in one piece.
+    #[cfg(feature = "gpu")]
+    pub fn apply_device(&self, x: &DeviceArray) -> Result<DeviceArray> {
+        execute::device(&self.problem, x, None)
     }
 }
 

@@ -5,6 +5,8 @@ use crate::design::Window;
 use crate::error::{Error, Result};
 use crate::ops::execute;
 use crate::ops::registry::{Entry, Representative, once_each};
+#[cfg(feature = "gpu")]
+use crate::runtime::DeviceArray;
 use crate::signal::{ComplexSignal, Signal, Source};
 
 pub(crate) mod command;
@@ -275,6 +277,12 @@ impl Welch {
         let f = frequencies(&self.problem, x.samples())?;
         Ok(Spectra { f, values })
     }
+
+    /// The values of [`welch`], where the array lives: `[channels, frequencies]`. It has to lie in one piece.
+    #[cfg(feature = "gpu")]
+    pub fn apply_device(&self, x: &DeviceArray) -> Result<DeviceArray> {
+        execute::device(&self.problem, x, None)
+    }
 }
 
 /// A periodogram ready for any recording.
@@ -308,6 +316,12 @@ impl Periodogram {
         let values = execute::host(&self.problem, x, None, self.runtime.as_deref())?;
         let f = frequencies(&self.problem, x.samples())?;
         Ok(Spectra { f, values })
+    }
+
+    /// The values of [`periodogram`], where the array lives: `[channels, frequencies]`. It has to lie in one piece.
+    #[cfg(feature = "gpu")]
+    pub fn apply_device(&self, x: &DeviceArray) -> Result<DeviceArray> {
+        execute::device(&self.problem, x, None)
     }
 }
 
