@@ -79,6 +79,7 @@ pub(crate) fn run_on(
 ) -> Result<()> {
     match target {
         Target::Cpu => {
+            enough_memory(problem, shape_of(&x))?;
             let job = Job::cpu(problem, &x);
             with_variants(&job, |v| problem.run_cpu(v, x, y.reborrow(), state.as_deref_mut()))
         }
@@ -97,6 +98,26 @@ pub(crate) fn run_on(
         #[cfg(feature = "gpu")]
         Target::Gpu(gpu) => on_device_from_host(gpu, problem, x, y, state),
     }
+}
+
+/// Less work space than this is not asked for in advance.
+const LITTLE: usize = 64 << 20;
+
+/// Whether the work space of a problem can be had.
+fn enough_memory(problem: &dyn Problem, input: Shape) -> Result<()> {
+    let threads = rayon::current_num_threads().min(input.channels);
+    let bytes = problem.work_space(input).saturating_mul(threads);
+    if bytes < LITTLE {
+        return Ok(());
+    }
+    Vec::<u8>::new().try_reserve_exact(bytes).map_err(|e| {
+        let operation = problem.operation();
+        Error::new(
+            ErrorKind::OutOfMemory,
+            format!("there is no memory for the {bytes} bytes of work space of {operation}; use shorter transforms"),
+        )
+        .with_source(e)
+    })
 }
 
 /// How many channels of a problem that needs them whole fit the bindings of a device.

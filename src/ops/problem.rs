@@ -77,6 +77,8 @@ pub struct Tolerance {
     pub gain: f64,
     /// The input's magnitude does not count on the CPU.
     pub float64_tight: bool,
+    /// Allowed error on runtimes that compute in float32, where it is larger there.
+    pub float32: Option<f64>,
     /// How it is measured.
     pub distance: Distance,
 }
@@ -174,6 +176,12 @@ pub trait Problem: Send + Sync {
     /// and one above some of them; by default those that the settings suggest.
     fn tiles(&self, variant: &Variant) -> Vec<usize> {
         variant.tiles()
+    }
+
+    /// Bytes of work space that each thread needs on the CPU, where that can be large: asked for in advance, since libraries
+    /// that make plans end the process where there is no memory.
+    fn work_space(&self, _: Shape) -> usize {
+        0
     }
 
     /// Variants for the CPU, the default first.

@@ -170,6 +170,15 @@ impl Params {
         }
     }
 
+    /// Whether a parameter is given as an array of numbers: a list that begins with one, or the path of a `.npy` file.
+    pub fn is_array(&self, name: &str) -> bool {
+        match self.value(name) {
+            Some(Value::Array(items)) => items.first().is_some_and(Value::is_number),
+            Some(Value::String(path)) => Path::new(path).extension().is_some_and(|e| e.eq_ignore_ascii_case("npy")),
+            _ => false,
+        }
+    }
+
     /// A list of numbers as an array of one dimension, for filter coefficients.
     ///
     /// # Errors
@@ -394,6 +403,9 @@ mod tests {
         assert_eq!(window(r#""hann_symmetric""#).unwrap(), Some((Window::Hann, Some(false))));
         assert_eq!(window(r#"["tukey_periodic"]"#).unwrap(), Some((Window::Tukey { alpha: 0.5 }, Some(true))));
         assert_eq!(window("null").unwrap(), None);
+        let is_array = |json: &str| params(&format!(r#"{{"w": {json}}}"#)).is_array("w");
+        assert!(is_array("[1, 2.5]") && is_array(r#""w.npy""#));
+        assert!(!is_array(r#"["kaiser", 8.6]"#) && !is_array(r#""hann""#) && !is_array("[]") && !is_array("8.6"));
         for bad in ["[]", "{}", "true", "[8.6]", r#"["kaiser", "a"]"#, r#"["general_cosine", [null]]"#] {
             let e = window(bad).unwrap_err().to_string();
             assert!(e.contains("parameter 'w' is") && e.contains("[\"kaiser\", 8.6]"), "{e}");

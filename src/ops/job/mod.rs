@@ -155,7 +155,9 @@ impl<'a> Job<'a> {
 
     fn tolerance(&self) -> Tolerance {
         let mut t = self.problem.tolerance();
-        if t.float64_tight && matches!(self.target, Target::Cpu) {
+        if !matches!(self.target, Target::Cpu) {
+            t.relative = t.float32.unwrap_or(t.relative);
+        } else if t.float64_tight {
             t.gain = 0.0;
         }
         t

@@ -233,9 +233,15 @@ fn shared_inputs(problem: &dyn Problem, channels: usize, input: Input) -> Vec<Da
     data
 }
 
+/// Most values of a small problem.
+const MOST_VALUES: usize = 1 << 20;
+
 /// The shape, with the number of channels at hand where the parameters fix it (groups, a gain for each).
 fn possible(problem: &dyn Problem, shape: Shape, channels: usize) -> Shape {
     let shape = problem.nearest(shape);
+    // Fewer channels where each has to be long.
+    let length = shape.samples.max(problem.output(shape).samples);
+    let shape = Shape { channels: shape.channels.min((MOST_VALUES / length.max(1)).max(1)), ..shape };
     if problem.check(shape).is_ok() { shape } else { Shape { channels, ..shape } }
 }
 

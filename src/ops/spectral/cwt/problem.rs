@@ -108,7 +108,7 @@ impl Problem for Wavelets {
     }
 
     fn tolerance(&self) -> Tolerance {
-        Tolerance { relative: 1e-6, gain: 0.0, float64_tight: true, distance: Distance::Norm }
+        Tolerance { relative: 1e-6, gain: 0.0, float64_tight: true, distance: Distance::Norm, ..Default::default() }
     }
 
     fn cpu_variants(&self, _: Shape) -> Vec<Variant> {

@@ -23,6 +23,7 @@ mod transform;
 pub(super) use cpu::{real_forward_plan, real_inverse_plan};
 pub use recipe::Recipe;
 pub(super) use recipe::convenient;
+pub(super) use recipe::work_space;
 pub(crate) use transform::{Kind, Transform};
 
 /// Where the factor 1/n of a transform and its inverse goes, as in `numpy.fft`.

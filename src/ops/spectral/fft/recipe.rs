@@ -29,6 +29,15 @@ impl Recipe {
     }
 }
 
+/// Bytes that the plan and the work space of a transform of `points` take, about.
+pub(crate) fn work_space(points: usize) -> usize {
+    let inner = match Recipe::new(points.max(1)) {
+        Recipe::Mixed(_) => points,
+        Recipe::Bluestein { inner, .. } => inner.saturating_mul(2),
+    };
+    inner.saturating_mul(5 * size_of::<crate::signal::Complex32>())
+}
+
 impl fmt::Display for Recipe {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

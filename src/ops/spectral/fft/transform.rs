@@ -140,7 +140,11 @@ impl Problem for Transform {
 
     fn tolerance(&self) -> Tolerance {
         let relative = if self.n.is_some_and(|n| matches!(Recipe::new(n), Recipe::Mixed(_))) { 5e-7 } else { 1e-6 };
-        Tolerance { relative, gain: 0.0, float64_tight: true, distance: Distance::Norm }
+        Tolerance { relative, gain: 0.0, float64_tight: true, distance: Distance::Norm, ..Default::default() }
+    }
+
+    fn work_space(&self, shape: Shape) -> usize {
+        super::work_space(self.points(shape.samples))
     }
 
     fn cpu_variants(&self, shape: Shape) -> Vec<Variant> {

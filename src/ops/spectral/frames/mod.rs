@@ -44,7 +44,7 @@ pub enum Boundary {
     Zeros,
     /// Mirrored at the end sample.
     Even,
-    /// Mirrored and turned about the end sample.
+    /// Mirrored and turned about the end sample, rounded to float32.
     Odd,
     /// The end sample repeated.
     Constant,
@@ -197,6 +197,22 @@ impl Segments {
         }
     }
 
+    /// The number of samples nearest to this one that can be cut so: more than two frames share, no more than `nfft` where
+    /// that is shorter than a frame, as many as there are weights.
+    pub fn nearest(&self, samples: usize) -> usize {
+        let weights = match &self.taper {
+            Taper::Values(values) => values.len(),
+            _ => 1,
+        };
+        if self.whole {
+            let cut = self.nfft.is_some_and(|n| n == weights);
+            return if weights > 1 && !cut { weights } else { samples.max(weights) };
+        }
+        let least = weights.max(self.noverlap.map_or(1, |n| n + 1));
+        let most = self.nfft.filter(|n| *n < self.nominal()).unwrap_or(usize::MAX);
+        samples.clamp(least.min(most), most)
+    }
+
     /// The window of a frame of `nperseg` samples.
     pub fn table(&self, nperseg: usize) -> Result<Arc<Table>> {
         let mut tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
@@ -225,6 +241,12 @@ impl Segments {
         };
         if factor.is_finite() && factor > 0.0 {
             return Ok(factor);
+        }
+        if self.scaling == Scaling::Density && table.squares > 1e-100 {
+            return Err(Error::invalid(format!(
+                "a density per hertz at a sampling rate of {:e} is beyond float64; pass another fs",
+                self.fs
+            )));
         }
         Err(Error::invalid(format!(
             "the window sums to {} and its squares to {}: a spectrum cannot be relative to that; pass a window that does not cancel itself",

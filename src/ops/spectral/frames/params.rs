@@ -15,7 +15,7 @@ pub(in super::super) const SCALING: Param =
     Param::optional("scaling", "\"density\"", "density (units squared per Hz) or spectrum (units squared)");
 
 pub(in super::super) const fn window(default: &'static str) -> Param {
-    Param::optional("window", default, "a window's name, or a list of its name and parameters")
+    Param::optional("window", default, "a window's name, a list of its name and parameters, or the weights themselves")
 }
 
 pub(in super::super) const fn noverlap(help: &'static str) -> Param {
@@ -27,6 +27,10 @@ pub(in super::super) fn fs(params: &Params) -> Result<f64> {
 }
 
 pub(in super::super) fn taper(params: &Params, default: Window) -> Result<Taper> {
+    if params.is_array("window") {
+        let weights = params.coefficients("window")?.unwrap_or_default();
+        return Ok(Taper::Values(weights));
+    }
     Ok(match params.window("window")? {
         None => default.into(),
         Some((window, Some(false))) => Taper::Symmetric(window),

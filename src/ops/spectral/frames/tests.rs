@@ -163,3 +163,22 @@ fn windows_are_kept_and_few() {
     assert!(s.tables.lock().unwrap().len() <= MAX_TABLES);
     assert!(Arc::ptr_eq(&s.table(256).unwrap(), &s.clone().table(256).unwrap()));
 }
+
+/// Small problems stand for all: those that an option rules out give way to the nearest possible ones.
+#[test]
+fn the_nearest_number_of_samples_can_be_cut() {
+    let overlap = Segments { nperseg: Some(256), noverlap: Some(192), ..Default::default() };
+    assert_eq!([1, 192, 193, 1000].map(|n| overlap.nearest(n)), [193, 193, 193, 1000]);
+    let short = Segments { nperseg: Some(521), nfft: Some(9), ..Default::default() };
+    assert_eq!([1, 9, 10, 1000].map(|n| short.nearest(n)), [1, 9, 9, 9]);
+    let weights = Segments { taper: Taper::Values(vec![1.0; 20]), ..Default::default() };
+    assert_eq!([1, 20, 1000].map(|n| weights.nearest(n)), [20, 20, 1000]);
+    let whole = Segments { whole: true, ..weights.clone() };
+    assert_eq!([1, 20, 1000].map(|n| whole.nearest(n)), [20, 20, 20]);
+    for cut in [overlap, short, weights, whole] {
+        let cut = cut.checked().unwrap();
+        for samples in [1, 2, 17, 257, 2051] {
+            cut.geometry(cut.nearest(samples)).unwrap();
+        }
+    }
+}

@@ -3,6 +3,7 @@
 use super::{cpu, reference};
 use crate::error::Result;
 use crate::ops::problem::{Distance, Locality, Problem, Shape, State, Tolerance, Variant};
+use crate::ops::spectral::fft::work_space;
 #[cfg(feature = "gpu")]
 use crate::runtime::{
     DeviceArray,
@@ -57,7 +58,11 @@ impl Problem for Analytic {
             Analytic::Signal => (1e-6, Distance::Norm),
             Analytic::Envelope => (2e-6, Distance::Largest),
         };
-        Tolerance { relative, gain: 0.0, float64_tight: true, distance }
+        Tolerance { relative, gain: 0.0, float64_tight: true, distance, ..Default::default() }
+    }
+
+    fn work_space(&self, shape: Shape) -> usize {
+        work_space(shape.samples)
     }
 
     fn cpu_variants(&self, _: Shape) -> Vec<Variant> {

@@ -108,7 +108,7 @@ impl Problem for Inverse {
         // Frames can cancel each other, so that the input counts: by the root of the sum of squares of what one frequency
         // adds to a sample, twice each.
         let gain = 2.0 * self.factor().abs() * (self.bins as f64).sqrt() / self.nfft as f64;
-        Tolerance { relative: 1e-6, gain, float64_tight: false, distance: Distance::Norm }
+        Tolerance { relative: 1e-6, gain, float64_tight: false, distance: Distance::Norm, ..Default::default() }
     }
 
     fn cpu_variants(&self, _: Shape) -> Vec<Variant> {

@@ -133,7 +133,7 @@ impl Problem for Shifted {
     fn tolerance(&self) -> Tolerance {
         // What is moved out of a channel by padding leaves less than came in.
         let gain = if self.reach.is_some() { 1.0 } else { 0.0 };
-        Tolerance { relative: 1e-6, gain, float64_tight: false, distance: Distance::Norm }
+        Tolerance { relative: 1e-6, gain, float64_tight: false, distance: Distance::Norm, ..Default::default() }
     }
 
     fn cpu_variants(&self, _: Shape) -> Vec<Variant> {

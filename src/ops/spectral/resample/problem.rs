@@ -6,6 +6,7 @@ use super::{between, reference};
 use crate::design::{Window, get_window};
 use crate::error::{Error, Result};
 use crate::ops::problem::{Distance, Locality, Problem, Shape, State, Tolerance, Variant};
+use crate::ops::spectral::fft::work_space;
 #[cfg(feature = "gpu")]
 use crate::runtime::{
     DeviceArray,
@@ -126,7 +127,11 @@ impl Problem for Fourier {
 
     /// What is left out counts: all that a channel holds may lie beyond the new rate.
     fn tolerance(&self) -> Tolerance {
-        Tolerance { relative: 1e-6, gain: 1.0, float64_tight: false, distance: Distance::Norm }
+        Tolerance { relative: 1e-6, gain: 1.0, float64_tight: false, distance: Distance::Norm, ..Default::default() }
+    }
+
+    fn work_space(&self, shape: Shape) -> usize {
+        work_space(shape.samples).saturating_add(work_space(self.output(shape).samples))
     }
 
     fn cpu_variants(&self, _: Shape) -> Vec<Variant> {

@@ -3,6 +3,7 @@
 use super::{cpu, reference};
 use crate::error::{Error, Result};
 use crate::ops::problem::{Distance, Locality, Problem, Shape, State, Tolerance, Variant};
+use crate::ops::spectral::fft::work_space;
 use crate::ops::spectral::frames::Segments;
 #[cfg(feature = "gpu")]
 use crate::runtime::{
@@ -66,6 +67,10 @@ impl Problem for Local {
         Shape { samples, ..input }
     }
 
+    fn nearest(&self, shape: Shape) -> Shape {
+        Shape { samples: self.segments.nearest(shape.samples), ..shape }
+    }
+
     fn whole_channels(&self) -> bool {
         true
     }
@@ -83,7 +88,11 @@ impl Problem for Local {
             Kept::Complex => (1e-6, Distance::Norm),
             Kept::Power | Kept::Magnitude => (2e-6, Distance::Largest),
         };
-        Tolerance { relative, gain: 0.0, float64_tight: true, distance }
+        Tolerance { relative, gain: 0.0, float64_tight: true, distance, ..Default::default() }
+    }
+
+    fn work_space(&self, shape: Shape) -> usize {
+        self.segments.geometry(shape.samples).map_or(0, |g| work_space(g.nfft))
     }
 
     fn cpu_variants(&self, shape: Shape) -> Vec<Variant> {

@@ -6,6 +6,7 @@
 use super::{cpu, reference};
 use crate::error::{Error, Result};
 use crate::ops::problem::{Locality, Problem, Shape, State, Tolerance, Variant};
+use crate::ops::spectral::fft::work_space;
 use crate::ops::spectral::frames::{Geometry, Segments};
 #[cfg(feature = "gpu")]
 use crate::runtime::{
@@ -95,7 +96,10 @@ impl Problem for Averaged {
     fn nearest(&self, shape: Shape) -> Shape {
         // Coherence needs two samples of each signal: less is nothing over nothing.
         let least = if self.kind == Kind::Coherence { 4 } else { 2 };
-        let samples = if self.kind.paired() { shape.samples.next_multiple_of(2).max(least) } else { shape.samples };
+        let samples = match self.kind.paired() {
+            true => 2 * self.segments.nearest(shape.samples.max(least).div_ceil(2)),
+            false => self.segments.nearest(shape.samples),
+        };
         Shape { samples, ..shape }
     }
 
@@ -112,7 +116,15 @@ impl Problem for Averaged {
     }
 
     fn tolerance(&self) -> Tolerance {
-        Tolerance { relative: 2e-6, gain: 0.0, float64_tight: true, ..Default::default() }
+        // Where devices transform in float32, ratios of powers and medians around zero keep fewer digits than those have.
+        let cancels = self.kind == Kind::Coherence || (self.kind, self.average) == (Kind::Csd, Average::Median);
+        let float32 = cancels.then_some(1e-5);
+        Tolerance { relative: 2e-6, float32, gain: 0.0, float64_tight: true, ..Default::default() }
+    }
+
+    fn work_space(&self, shape: Shape) -> usize {
+        let float64 = usize::from(self.kind.paired());
+        self.geometry(shape.samples).map_or(0, |g| work_space(g.nfft).saturating_mul(1 + float64))
     }
 
     fn cpu_variants(&self, shape: Shape) -> Vec<Variant> {
