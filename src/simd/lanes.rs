@@ -164,9 +164,13 @@ pub(crate) fn unpack<S: Simd>(simd: S, start: usize, frames: &[Frame], rows: &mu
     for (i, block) in frames.as_chunks::<BLOCK>().0.iter().enumerate() {
         let t = start + i * BLOCK;
         let mut spare = [[0f32; BLOCK]; LANES];
-        let mut left = rows.iter_mut();
-        let mut dst =
-            spare.each_mut().map(|own| left.next().and_then(|row| row.get_mut(t..)?.first_chunk_mut()).unwrap_or(own));
+        let mut dst = spare.each_mut();
+        // A loop, since a map over an array is not put in line here.
+        for (dst, row) in dst.iter_mut().zip(rows.iter_mut()) {
+            if let Some(whole) = row.get_mut(t..).and_then(|rest| rest.first_chunk_mut()) {
+                *dst = whole;
+            }
+        }
         transpose::block(simd, &block.each_ref(), &mut dst, streamed);
         for (row, values) in rows.iter_mut().zip(&spare) {
             if row.len() > t && row.len() < t + BLOCK {

@@ -10,8 +10,8 @@ use rustfft::{Fft, FftPlanner};
 
 use fearless_simd::Simd;
 
-use super::lanes::Plan as LanesPlan;
 use super::lanes::long::{Long, Row, Space};
+use super::lanes::{Ahead, Plan as LanesPlan};
 use super::transform::{Kind, Transform};
 use crate::error::{Error, Result};
 use crate::ops::problem::{Shape, Variant};
@@ -154,12 +154,20 @@ impl Kernel for Batch<'_, '_> {
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) {
         let Batch { plan, kind, factor, x, channels, length, from, to, rows, streamed } = self;
+        let mut ahead = match x {
+            // Rows that lie close to each other.
+            Source::F32(v) if v.sample_stride() == 1 && v.channel_stride() < length + 64 => {
+                let first = channels.end * v.channel_stride();
+                Ahead::new(v.data(), first..first + LANES * v.channel_stride(), plan)
+            }
+            _ => Ahead::default(),
+        };
         pack(simd, x, channels, length, to, from);
         let (z, out) = (bytemuck::cast_slice_mut(from), bytemuck::cast_slice_mut(to));
         if kind == Kind::Irfft {
             plan.join(simd, z);
         }
-        plan.transform(simd, z);
+        plan.transform(simd, z, &mut ahead);
         match kind {
             Kind::Rfft => plan.separate(simd, z, factor, out),
             _ => plan.gather(simd, z, kind.inverse(), factor, out),

@@ -10,7 +10,7 @@ use fearless_simd::prelude::*;
 use fearless_simd::{Simd, f32x16};
 
 use super::butterflies::Complex;
-use super::{MOST_POINTS, Plan, Point, load, root, store};
+use super::{Ahead, MOST_POINTS, Plan, Point, load, root, store};
 use crate::simd::lanes::{Frame, LANES};
 use crate::simd::{Kernel, transpose};
 
@@ -116,7 +116,7 @@ impl Long {
             for (k, z) in z.iter_mut().enumerate() {
                 store(side_by_side(simd, row, 2 * (k * columns + LANES * group), width, swapped), z);
             }
-            self.down.transform(simd, z);
+            self.down.transform(simd, z, &mut Ahead::default());
             for (k, (turn, out)) in turns.iter().zip(&mut table[group * length..]).enumerate() {
                 let (v, turn) = (self.down.at(simd, z, k), load(simd, turn));
                 let re = v.re.mul_sub(turn.re, v.im * turn.im);
@@ -137,7 +137,7 @@ impl Long {
                     transpose::block(simd, &source, &mut points, false);
                 }
             }
-            self.along.transform(simd, &mut z[..columns]);
+            self.along.transform(simd, &mut z[..columns], &mut Ahead::default());
             for k in 0..columns {
                 let v = self.along.at(simd, z, k).scaled(factor);
                 put(v, row, 2 * (k * length + first), width, swapped);

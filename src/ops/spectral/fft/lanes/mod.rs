@@ -13,7 +13,8 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use fearless_simd::prelude::*;
 use fearless_simd::{Simd, f32x16};
 
-use crate::simd::lanes::Frame;
+use crate::simd::lanes::{Frame, LANES};
+use crate::simd::prefetch;
 
 mod butterflies;
 pub(super) mod long;
@@ -39,6 +40,36 @@ struct Pass {
     span: usize,
     /// Of its roots.
     first: usize,
+}
+
+/// What is needed next, asked for between butterflies: memory that is waited for all at once is most of a transform.
+#[derive(Debug, Default)]
+pub(in crate::ops::spectral) struct Ahead<'a> {
+    data: &'a [f32],
+    at: usize,
+    end: usize,
+    /// Lines of the cache after each butterfly.
+    each: usize,
+}
+
+impl<'a> Ahead<'a> {
+    /// Asks for this range of `data` in the course of one transform.
+    pub fn new(data: &'a [f32], range: std::ops::Range<usize>, plan: &Plan) -> Self {
+        let end = range.end.min(data.len());
+        let butterflies: usize = plan.passes.iter().map(|p| plan.points / p.radix).sum();
+        let each = end.saturating_sub(range.start).div_ceil(LANES).div_ceil(butterflies.max(1));
+        Ahead { data, at: range.start, end, each }
+    }
+
+    #[inline(always)]
+    fn step(&mut self) {
+        for _ in 0..self.each {
+            if self.at < self.end {
+                prefetch(self.data, self.at);
+                self.at += LANES;
+            }
+        }
+    }
 }
 
 /// The transform of so many complex points.
@@ -124,28 +155,28 @@ impl Plan {
 
     /// The transforms of `z`, left in its own order.
     #[inline(always)]
-    pub fn transform<S: Simd>(&self, simd: S, z: &mut [Point]) {
+    pub fn transform<S: Simd>(&self, simd: S, z: &mut [Point], ahead: &mut Ahead<'_>) {
         let near = self.passes.iter().position(|p| p.radix * p.span <= NEAR).unwrap_or(self.passes.len());
         let block = self.passes.get(near).map_or(self.points, |p| p.radix * p.span);
         for (passes, block) in [(&self.passes[..near], self.points), (&self.passes[near..], block)] {
             for block in z[..self.points].chunks_exact_mut(block) {
                 for pass in passes {
-                    self.pass(simd, pass, block);
+                    self.pass(simd, pass, block, ahead);
                 }
             }
         }
     }
 
     #[inline(always)]
-    fn pass<S: Simd>(&self, simd: S, pass: &Pass, z: &mut [Point]) {
+    fn pass<S: Simd>(&self, simd: S, pass: &Pass, z: &mut [Point], ahead: &mut Ahead<'_>) {
         let roots = &self.roots[pass.first..];
         match pass.radix {
-            2 => butterflies::<S, 2>(simd, pass.span, roots, z),
-            3 => butterflies::<S, 3>(simd, pass.span, roots, z),
-            4 => butterflies::<S, 4>(simd, pass.span, roots, z),
-            5 => butterflies::<S, 5>(simd, pass.span, roots, z),
-            7 => butterflies::<S, 7>(simd, pass.span, roots, z),
-            _ => butterflies::<S, 8>(simd, pass.span, roots, z),
+            2 => butterflies::<S, 2>(simd, pass.span, roots, z, ahead),
+            3 => butterflies::<S, 3>(simd, pass.span, roots, z, ahead),
+            4 => butterflies::<S, 4>(simd, pass.span, roots, z, ahead),
+            5 => butterflies::<S, 5>(simd, pass.span, roots, z, ahead),
+            7 => butterflies::<S, 7>(simd, pass.span, roots, z, ahead),
+            _ => butterflies::<S, 8>(simd, pass.span, roots, z, ahead),
         }
     }
 
@@ -211,7 +242,13 @@ fn store<S: Simd>(v: Complex<S>, point: &mut Point) {
 }
 
 #[inline(always)]
-fn butterflies<S: Simd, const R: usize>(simd: S, span: usize, roots: &[[f32; 2]], z: &mut [Point]) {
+fn butterflies<S: Simd, const R: usize>(
+    simd: S,
+    span: usize,
+    roots: &[[f32; 2]],
+    z: &mut [Point],
+    ahead: &mut Ahead<'_>,
+) {
     for block in z.chunks_exact_mut(R * span) {
         let mut parts = block.chunks_exact_mut(span);
         let parts: [&mut [Point]; R] = std::array::from_fn(|_| parts.next().unwrap_or_default());
@@ -227,6 +264,7 @@ fn butterflies<S: Simd, const R: usize>(simd: S, span: usize, roots: &[[f32; 2]]
             for q in 0..R {
                 store(v[q], &mut parts[q][j]);
             }
+            ahead.step();
         }
     }
 }

@@ -12,7 +12,7 @@ impl Kernel for Run<'_> {
 
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) {
-        self.plan.transform(simd, self.z);
+        self.plan.transform(simd, self.z, &mut Ahead::default());
         self.plan.gather(simd, self.z, false, 1.0, self.out);
     }
 }
