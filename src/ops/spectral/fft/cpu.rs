@@ -112,7 +112,7 @@ fn lanes(t: &Transform, x: Source<'_>, y: ViewMut<'_>) -> Result<()> {
     let n = t.points(x.samples());
     let plan = lanes_points(t, n).and_then(LanesPlan::get);
     let plan = plan.ok_or_else(|| Error::internal(format!("a transform of {n} points has no plan in lanes")))?;
-    let input = floats(t.kind, n);
+    let input = t.kind.floats(n);
     let (samples, factor) = (y.samples(), t.norm.factor(n, t.kind.inverse()) as f32);
     let streamed = stream::pays(4 * samples * x.channels());
     let (length, level) = (input.min(x.samples()), simd::level());
@@ -217,7 +217,7 @@ fn table(t: &Transform, x: Source<'_>, y: ViewMut<'_>) -> Result<()> {
     let n = t.points(x.samples());
     let long = lanes_points(t, n).and_then(Long::get);
     let long = long.ok_or_else(|| Error::internal(format!("a transform of {n} points has no plan as a table")))?;
-    let input = floats(t.kind, n);
+    let input = t.kind.floats(n);
     let (samples, pitch) = (y.samples(), y.pitch());
     let (factor, level) = (t.norm.factor(n, t.kind.inverse()) as f32, simd::level());
     let real = matches!(t.kind, Kind::Rfft | Kind::Irfft);
@@ -234,15 +234,6 @@ fn table(t: &Transform, x: Source<'_>, y: ViewMut<'_>) -> Result<()> {
         });
     });
     Ok(())
-}
-
-/// float32 values of a row of input.
-fn floats(kind: Kind, n: usize) -> usize {
-    match kind {
-        Kind::Fft | Kind::Ifft => 2 * n,
-        Kind::Rfft => n,
-        Kind::Irfft => 2 * (n / 2 + 1),
-    }
 }
 
 /// Each row by itself.

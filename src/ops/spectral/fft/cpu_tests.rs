@@ -40,7 +40,7 @@ fn every_variant_of_every_kind_of_length() {
         for kind in KINDS {
             for (channels, cut) in [(1, 0), (if n > 9000 { 2 } else { 19 }, 2)] {
                 let t = Transform { kind, n: Some(n), norm: Norm::Ortho };
-                let samples = floats(kind, n) + 6 - 2 * cut.min(3);
+                let samples = kind.floats(n) + 6 - 2 * cut.min(3);
                 for (name, error) in errors(&t, channels, samples.max(2)) {
                     assert!(error < 5e-7, "{kind:?} of {n} by {name}: {error:.1e}");
                     seen.insert(name);

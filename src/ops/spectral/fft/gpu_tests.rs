@@ -8,15 +8,6 @@ use crate::signal::View;
 
 const KINDS: [Kind; 4] = [Kind::Fft, Kind::Ifft, Kind::Rfft, Kind::Irfft];
 
-/// Floats of a row of input of a transform of `n` points.
-fn input(kind: Kind, n: usize) -> usize {
-    match kind {
-        Kind::Fft | Kind::Ifft => 2 * n,
-        Kind::Rfft => n,
-        Kind::Irfft => 2 * (n / 2 + 1),
-    }
-}
-
 /// Largest relative L2 error of a channel.
 fn error(got: &[f32], want: &[f64], length: usize) -> f64 {
     let worst = got.chunks(length).zip(want.chunks(length)).map(|(got, want)| {
@@ -51,7 +42,7 @@ fn lengths(kinds: &[Kind], lengths: impl IntoIterator<Item = usize>, channels: u
     for n in lengths {
         for &kind in kinds {
             let t = Transform { kind, n: Some(n), norm: Norm::Backward };
-            check(&gpu, t, channels, input(kind, n), every);
+            check(&gpu, t, channels, kind.floats(n), every);
         }
     }
 }
@@ -67,7 +58,7 @@ fn every_kernel_is_written_everywhere() {
     for kind in KINDS {
         for n in [1, 8, 17, 96, 405, 1001, 4096, 9000, 60_000, 65_537] {
             let t = Transform { kind, n: Some(n), norm: Norm::Backward };
-            let shape = Shape { channels: 2, samples: input(kind, n) };
+            let shape = Shape { channels: 2, samples: kind.floats(n) };
             let array = |samples| DeviceArray::empty(&gpu, 2, samples, Dtype::F32, Layout::Planar).unwrap();
             let (x, y) = (array(shape.samples), array(t.output(shape).samples));
             for software in [true, false] {
@@ -147,7 +138,7 @@ fn channels_do_not_mix() {
     let Some(gpu) = device() else { return };
     for (kind, n) in [(Kind::Rfft, 512), (Kind::Rfft, 405), (Kind::Irfft, 512), (Kind::Rfft, 12_000)] {
         let t = Transform { kind, n: Some(n), norm: Norm::Backward };
-        let samples = input(kind, n);
+        let samples = kind.floats(n);
         let mut x = noise(4 * samples, 8);
         x[..samples].iter_mut().for_each(|v| *v *= 1e9);
         x[2 * samples + 3] = f32::NAN;

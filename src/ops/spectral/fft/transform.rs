@@ -36,6 +36,15 @@ impl Kind {
     pub fn complex_input(self) -> bool {
         self != Kind::Rfft
     }
+
+    /// float32 values of a row of input of a transform of `n` points.
+    pub fn floats(self, n: usize) -> usize {
+        match self {
+            Kind::Fft | Kind::Ifft => 2 * n,
+            Kind::Rfft => n,
+            Kind::Irfft => 2 * (n / 2 + 1),
+        }
+    }
 }
 
 /// A transform of each channel. Complex arrays are real ones of twice the length, real and imaginary parts in turn.

@@ -56,8 +56,9 @@ fn sides(points: usize) -> Option<(usize, usize)> {
         let filled = |n: usize| n.next_multiple_of(LANES) as f64 / n as f64;
         filled(*a) * filled(*b) + 0.02 * (*a as f64 / *b as f64).log2().abs()
     };
-    (LANES..=MOST_POINTS)
-        .filter(|a| points.is_multiple_of(*a) && points / a >= LANES)
+    // Both orders of a pair cost the same, and every call asks whether there is one.
+    (LANES..=points.isqrt().min(MOST_POINTS))
+        .filter(|a| points.is_multiple_of(*a))
         .map(|a| (a, points / a))
         .filter(|(a, b)| Plan::exists(*a) && Plan::exists(*b))
         .min_by(|x, y| cost(x).total_cmp(&cost(y)))
