@@ -52,6 +52,16 @@ fearless_simd::kernel!(
     }
 );
 
+/// Copies past the caches, as far as `to` is aligned; [`fence`] has to follow.
+#[inline(always)]
+pub(crate) fn copy<S: Simd>(simd: S, from: &[f32], to: &mut [f32]) {
+    let ((lines, rest), (to_lines, to_rest)) = (from.as_chunks::<16>(), to.as_chunks_mut::<16>());
+    for (line, to) in lines.iter().zip(to_lines) {
+        store(simd, f32x16::load_array_ref(simd, line), to);
+    }
+    to_rest.iter_mut().zip(rest).for_each(|(to, v)| *to = *v);
+}
+
 /// Orders the streamed stores of this thread before everything it does next.
 #[inline]
 pub(crate) fn fence() {

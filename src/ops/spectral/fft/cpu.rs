@@ -116,6 +116,7 @@ fn lanes(t: &Transform, x: Source<'_>, y: ViewMut<'_>) -> Result<()> {
     let (samples, factor) = (y.samples(), t.norm.factor(n, t.kind.inverse()) as f32);
     let streamed = stream::pays(4 * samples * x.channels());
     let (length, level) = (input.min(x.samples()), simd::level());
+    let complete = length == input;
     let space = (input + BLOCK).max(samples).next_multiple_of(BLOCK);
     groups(y, samples).into_par_iter().enumerate().for_each(|(group, mut rows)| {
         let channels = LANES * group..LANES * group + rows.len();
@@ -126,7 +127,19 @@ fn lanes(t: &Transform, x: Source<'_>, y: ViewMut<'_>) -> Result<()> {
             let (from, to) = frames[..2 * space].split_at_mut(space);
             let from = &mut from[..input.next_multiple_of(BLOCK)];
             let rows = &mut rows;
-            level.run(Batch { plan: &plan, kind: t.kind, factor, x, channels, length, from, to, rows, streamed });
+            level.run(Batch {
+                plan: &plan,
+                kind: t.kind,
+                factor,
+                x,
+                channels,
+                length,
+                complete,
+                from,
+                to,
+                rows,
+                streamed,
+            });
         });
     });
     Ok(())
@@ -141,6 +154,8 @@ struct Batch<'a, 'b> {
     channels: std::ops::Range<usize>,
     /// Samples of a row that count.
     length: usize,
+    /// Whether these are all that the transform takes.
+    complete: bool,
     from: &'a mut [Frame],
     /// For the result; before, for the rows as they come.
     to: &'a mut [Frame],
@@ -153,21 +168,35 @@ impl Kernel for Batch<'_, '_> {
 
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) {
-        let Batch { plan, kind, factor, x, channels, length, from, to, rows, streamed } = self;
+        let Batch { plan, kind, factor, x, channels, length, complete, from, to, rows, streamed } = self;
         let mut ahead = match x {
             // Rows that lie close to each other.
             Source::F32(v) if v.sample_stride() == 1 && v.channel_stride() < length + 64 => {
                 let first = channels.end * v.channel_stride();
-                Ahead::new(v.data(), first..first + LANES * v.channel_stride(), plan)
+                Ahead::new(v.data(), first..first + LANES * v.channel_stride(), plan.butterflies())
             }
             _ => Ahead::default(),
         };
-        pack(simd, x, channels, length, to, from);
-        let (z, out) = (bytemuck::cast_slice_mut(from), bytemuck::cast_slice_mut(to));
-        if kind == Kind::Irfft {
-            plan.join(simd, z);
+        let lines =
+            if kind != Kind::Irfft && complete && plan.reads_lines() { whole(x, channels.clone()) } else { None };
+        if let Some(lines) = lines {
+            plan.transform_rows(simd, lines, bytemuck::cast_slice_mut(from), &mut ahead);
+        } else {
+            pack(simd, x, channels, length, to, from);
+            let z = bytemuck::cast_slice_mut(from);
+            if kind == Kind::Irfft {
+                plan.join(simd, z);
+            }
+            plan.transform(simd, z, &mut ahead);
         }
-        plan.transform(simd, z, &mut ahead);
+        let (z, out) = (bytemuck::cast_slice(from), bytemuck::cast_slice_mut(to));
+        if kind == Kind::Rfft && plan.separates_in_lines() {
+            plan.separate_into(simd, z, factor, rows, streamed);
+            if streamed {
+                stream::fence();
+            }
+            return;
+        }
         match kind {
             Kind::Rfft => plan.separate(simd, z, factor, out),
             _ => plan.gather(simd, z, kind.inverse(), factor, out),
@@ -178,6 +207,16 @@ impl Kernel for Batch<'_, '_> {
             stream::fence();
         }
     }
+}
+
+/// Sixteen rows whose samples lie side by side.
+fn whole(x: Source<'_>, channels: std::ops::Range<usize>) -> Option<[&[f32]; LANES]> {
+    let Source::F32(view) = x else { return None };
+    let mut rows = [&[][..]; LANES];
+    for (row, channel) in rows.iter_mut().zip(channels.clone()) {
+        *row = view.row(channel)?;
+    }
+    (channels.len() == LANES).then_some(rows)
 }
 
 /// Packs rows into lanes. Sixteen rows at a time are too many, and each too short, for the prefetchers of processors: rows
@@ -208,6 +247,10 @@ fn pack<S: Simd>(
     lanes.pack(simd, 0, 0, frames);
 }
 
+/// Longest row, in floats, whose columns are read from where it lies: longer ones do not stay in the second cache, and
+/// are copied near in one go.
+const DIRECT: usize = 60_001;
+
 thread_local! {
     static TABLE: RefCell<(Vec<f32>, Space)> = const { RefCell::new((Vec::new(), Space::new())) };
 }
@@ -221,6 +264,7 @@ fn table(t: &Transform, x: Source<'_>, y: ViewMut<'_>) -> Result<()> {
     let (samples, pitch) = (y.samples(), y.pitch());
     let (factor, level) = (t.norm.factor(n, t.kind.inverse()) as f32, simd::level());
     let real = matches!(t.kind, Kind::Rfft | Kind::Irfft);
+    let past = stream::pays(4 * samples * x.channels());
     y.into_data().par_chunks_mut(pitch.max(1)).take(x.channels()).enumerate().for_each(|(channel, row)| {
         TABLE.with_borrow_mut(|(near, space)| {
             let length = input.max(samples);
@@ -228,9 +272,40 @@ fn table(t: &Transform, x: Source<'_>, y: ViewMut<'_>) -> Result<()> {
                 near.resize(length, 0.0);
             }
             let near = &mut near[..length];
-            load(x, channel, &mut near[..input]);
-            level.run(Row { long: &long, row: &mut *near, swapped: t.kind.inverse(), real, factor, space });
-            row[..samples].copy_from_slice(&near[..samples]);
+            let swapped = t.kind.inverse();
+            let from = match x {
+                Source::F32(v) if !swapped && input <= DIRECT => v.row(channel).and_then(|row| row.get(..input)),
+                _ => None,
+            };
+            if from.is_none() {
+                load(x, channel, &mut near[..input]);
+            }
+            let ahead = match x {
+                Source::F32(v) if v.sample_stride() == 1 && channel + 1 < x.channels() => {
+                    let next = (channel + 1) * v.channel_stride();
+                    Ahead::new(v.data(), next..next + input.min(x.samples()), long.butterflies())
+                }
+                _ => Ahead::default(),
+            };
+            let row = &mut row[..samples];
+            if past {
+                level.run(Row {
+                    long: &long,
+                    from,
+                    row: near,
+                    swapped,
+                    real,
+                    factor,
+                    space,
+                    ahead,
+                    streamed: Some(row),
+                });
+            } else {
+                let task =
+                    Row { long: &long, from, row: &mut *near, swapped, real, factor, space, ahead, streamed: None };
+                level.run(task);
+                row.copy_from_slice(&near[..samples]);
+            }
         });
     });
     Ok(())

@@ -13,6 +13,11 @@ pub(super) struct Complex<S: Simd> {
 }
 
 impl<S: Simd> Complex<S> {
+    #[inline(always)]
+    pub fn zero(simd: S) -> Self {
+        Complex { re: f32x16::splat(simd, 0.0), im: f32x16::splat(simd, 0.0) }
+    }
+
     /// Times `w`, the same in every lane.
     #[inline(always)]
     pub fn times(self, simd: S, [re, im]: [f32; 2]) -> Self {
@@ -136,7 +141,7 @@ fn odd<S: Simd, const R: usize>(simd: S, v: &mut [Complex<S>; R]) {
     }
     for k in 1..R / 2 + 1 {
         let mut even = first;
-        let mut side = Complex { re: f32x16::splat(simd, 0.0), im: f32x16::splat(simd, 0.0) };
+        let mut side = Complex::zero(simd);
         for m in 1..R / 2 + 1 {
             let (cos, sin) = root(R, k * m % R);
             even = even.plus(a[m], f32x16::splat(simd, cos));

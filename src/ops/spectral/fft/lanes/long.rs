@@ -12,7 +12,7 @@ use fearless_simd::{Simd, f32x16};
 use super::butterflies::Complex;
 use super::{Ahead, MOST_POINTS, Plan, Point, load, root, store};
 use crate::simd::lanes::{Frame, LANES};
-use crate::simd::{Kernel, transpose};
+use crate::simd::{Kernel, stream, transpose};
 
 /// Fewest points for which there are plans: less is better transformed sixteen rows at a time.
 const FEWEST_POINTS: usize = 512;
@@ -29,7 +29,8 @@ pub(in crate::ops::spectral) struct Long {
     down: Arc<Plan>,
     /// Of the rows.
     along: Arc<Plan>,
-    /// Between the steps: root `j * k` of the row's degree for row `k` of column `j`, by groups of sixteen columns.
+    /// Between the steps: root `j * k` of the row's degree for row `k` of column `j`, by groups of sixteen columns, in the order in
+    /// which their transforms leave them.
     turns: Vec<Point>,
     /// Root `k` of twice the degree, `k` from 1 on.
     halves: Vec<Point>,
@@ -87,62 +88,82 @@ impl Long {
 
     fn new(points: usize) -> Option<Long> {
         let (length, columns) = if Long::exists(points) { sides(points)? } else { return None };
+        let (down, along) = (Plan::get(length)?, Plan::get(columns)?);
         let lanes = |degree: usize, k: &dyn Fn(usize) -> usize| {
             let roots: [[f32; 2]; LANES] = std::array::from_fn(|lane| root(degree, k(lane)));
             [0, 1].map(|side| roots.map(|root| root[side]))
         };
         let groups = columns.div_ceil(LANES);
         let turns = (0..groups * length).map(|i| {
-            let (group, k) = (i / length, i % length);
-            lanes(points, &|lane| (LANES * group + lane) * k)
+            let (group, place) = (i / length, i % length);
+            lanes(points, &|lane| (LANES * group + lane) * down.result_at(place))
         });
         let halves = (0..points / 2 / LANES + 1).map(|i| lanes(2 * points, &|lane| 1 + LANES * i + lane));
         let (turns, halves) = (turns.collect(), halves.collect());
-        Some(Long { points, down: Plan::get(length)?, along: Plan::get(columns)?, turns, halves })
+        Some(Long { points, down, along, turns, halves })
+    }
+
+    /// How many butterflies a row takes.
+    pub fn butterflies(&self) -> usize {
+        let (length, columns) = (self.down.points, self.along.points);
+        columns.div_ceil(LANES) * self.down.butterflies() + length.div_ceil(LANES) * self.along.butterflies()
     }
 
     /// The transform of a row of complex values, real and imaginary parts in turn, times a factor. `swapped` exchanges the parts before and after, which makes it the inverse.
     #[inline(always)]
     fn transform<S: Simd>(&self, simd: S, task: Row<'_>) {
-        let Row { row, swapped, factor, space, .. } = task;
+        let Row { from, row, swapped, factor, space, mut ahead, .. } = task;
         let (length, columns) = (self.down.points, self.along.points);
         let groups = columns.div_ceil(LANES);
         grow(&mut space.table, groups * length.next_multiple_of(LANES));
-        grow(&mut space.lanes, length.max(LANES * groups));
+        grow(&mut space.lanes, length.max(LANES * groups + columns));
         let Space { table, lanes } = space;
 
-        let z = &mut lanes[..length];
+        let (z, values) = (&mut lanes[..length], from.unwrap_or(row));
         for (group, turns) in self.turns.chunks_exact(length).enumerate() {
             let width = (columns - LANES * group).min(LANES);
-            for (k, z) in z.iter_mut().enumerate() {
-                store(side_by_side(simd, row, 2 * (k * columns + LANES * group), width, swapped), z);
-            }
-            self.down.transform(simd, z, &mut Ahead::default());
-            for (k, (turn, out)) in turns.iter().zip(&mut table[group * length..]).enumerate() {
-                let (v, turn) = (self.down.at(simd, z, k), load(simd, turn));
-                let re = v.re.mul_sub(turn.re, v.im * turn.im);
-                store(Complex { re, im: v.re.mul_add(turn.im, v.im * turn.re) }, out);
-            }
+            let table = &mut table[group * length..][..length];
+            self.down.through(
+                simd,
+                z,
+                &mut ahead,
+                #[inline(always)]
+                |k| side_by_side(simd, values, 2 * (k * columns + LANES * group), width, swapped),
+                #[inline(always)]
+                |place, v| {
+                    let turn = load(simd, &turns[place]);
+                    let re = v.re.mul_sub(turn.re, v.im * turn.im);
+                    let im = v.re.mul_add(turn.im, v.im * turn.re);
+                    store(Complex { re, im }, &mut table[self.down.result_at(place)]);
+                },
+            );
         }
 
         let factor = f32x16::splat(simd, factor);
-        let z = &mut lanes[..LANES * groups];
+        let (points, z) = lanes.split_at_mut(LANES * groups);
         for first in (0..length).step_by(LANES) {
             let width = (length - first).min(LANES);
-            for (group, z) in z.as_chunks_mut::<LANES>().0.iter_mut().enumerate() {
+            for (group, points) in points.as_chunks_mut::<LANES>().0.iter_mut().enumerate() {
                 // Past the last row of the table lies what is not looked at.
                 let part = &table[group * length + first..][..LANES];
                 for side in 0..2 {
                     let source: [&Frame; LANES] = std::array::from_fn(|i| &part[i][side]);
-                    let mut points = z.each_mut().map(|point| &mut point[side]);
+                    let mut points = points.each_mut().map(|point| &mut point[side]);
                     transpose::block(simd, &source, &mut points, false);
                 }
             }
-            self.along.transform(simd, &mut z[..columns], &mut Ahead::default());
-            for k in 0..columns {
-                let v = self.along.at(simd, z, k).scaled(factor);
-                put(v, row, 2 * (k * length + first), width, swapped);
-            }
+            self.along.through(
+                simd,
+                z,
+                &mut ahead,
+                #[inline(always)]
+                |k| load(simd, &points[k]),
+                #[inline(always)]
+                |place, v| {
+                    let at = 2 * (self.along.result_at(place) * length + first);
+                    put(v.scaled(factor), row, at, width, swapped);
+                },
+            );
         }
     }
 
@@ -151,53 +172,120 @@ impl Long {
     #[inline(always)]
     fn mirror<S: Simd>(&self, simd: S, row: &mut [f32], forward: bool, factor: f32) {
         let m = self.points;
-        if forward {
-            (row[2 * m], row[2 * m + 1]) = (row[0], row[1]);
-        } else {
+        if !forward {
             (row[1], row[2 * m + 1]) = (0.0, 0.0);
         }
-        one_pair(row, 0, m, if forward { [1.0, 0.0] } else { [-1.0, 0.0] }, factor);
-        if forward {
-            // These are real, even of rows that are not finite.
-            (row[1], row[2 * m + 1]) = (0.0, 0.0);
-        }
-        let by = f32x16::splat(simd, factor);
-        let sign = f32x16::splat(simd, if forward { 1.0 } else { -1.0 });
+        let last = if forward { [row[0], row[1]] } else { [row[2 * m], row[2 * m + 1]] };
+        let sign = if forward { 1.0 } else { -1.0 };
+        let (first, last) = pair([row[0], row[1]], last, [sign, 0.0], factor);
+        // Those of a spectrum are real, even of rows that are not finite.
+        (row[0], row[1]) = (first[0], if forward { 0.0 } else { first[1] });
+        (row[2 * m], row[2 * m + 1]) = (last[0], if forward { 0.0 } else { last[1] });
         let mut k = 1;
         for half in &self.halves {
-            let last = k + LANES - 1;
-            if 2 * last >= m {
+            if 2 * (k + LANES - 1) >= m {
                 break;
             }
-            let mut root = load(simd, half);
-            root.re *= sign;
-            let a = side_by_side(simd, row, 2 * k, LANES, false);
-            let b = side_by_side(simd, row, 2 * (m - last), LANES, false);
-            let b = Complex { re: b.re.reverse(), im: -b.im.reverse() };
-            let (sum, difference) = (a + b, a - b);
-            let turned = Complex {
-                re: difference.re.mul_add(root.im, difference.im * root.re),
-                im: difference.im.mul_sub(root.im, difference.re * root.re),
-            };
-            let (p, q) = ((sum + turned).scaled(by), (sum - turned).scaled(by));
+            let (p, q) = pairs(simd, row, k, m, half, sign, factor);
             put(p, row, 2 * k, LANES, false);
-            put(Complex { re: q.re.reverse(), im: -q.im.reverse() }, row, 2 * (m - last), LANES, false);
+            put(q, row, 2 * (m - k - LANES + 1), LANES, false);
             k += LANES;
         }
         for k in k..m / 2 + 1 {
-            let [re, im] = super::root(2 * m, k);
-            one_pair(row, k, m, if forward { [re, im] } else { [-re, im] }, factor);
+            let [re, im] = self.half(k);
+            let (p, q) = pair(value(row, k), value(row, m - k), [sign * re, im], factor);
+            row[2 * (m - k)..][..2].copy_from_slice(&q);
+            row[2 * k..][..2].copy_from_slice(&p);
         }
+    }
+
+    /// The forward [`Long::mirror`] of `row`, past the caches. Whole lines are put together near by, from both ends of the
+    /// row on.
+    #[inline(always)]
+    fn spectrum<S: Simd>(&self, simd: S, row: &[f32], to: &mut [f32], factor: f32) {
+        const GROUPS: usize = 8;
+        const FLOATS: usize = 2 * LANES * GROUPS;
+        let m = self.points;
+        let (first, last) = pair(value(row, 0), value(row, 0), [1.0, 0.0], factor);
+        let (mut low, mut high) = ([0.0; FLOATS + 2], [0.0; FLOATS]);
+        low[0] = first[0];
+        (to[2 * m], to[2 * m + 1]) = (last[0], 0.0);
+        let mut k = 1;
+        for halves in self.halves.as_chunks::<GROUPS>().0 {
+            if 2 * (k + LANES * GROUPS - 1) >= m {
+                break;
+            }
+            for (i, half) in halves.iter().enumerate() {
+                let (p, q) = pairs(simd, row, k + LANES * i, m, half, 1.0, factor);
+                put(p, &mut low, 2 + 2 * LANES * i, LANES, false);
+                put(q, &mut high, FLOATS - 2 * LANES * (i + 1), LANES, false);
+            }
+            stream::copy(simd, &low[..FLOATS], &mut to[2 * (k - 1)..][..FLOATS]);
+            low.copy_within(FLOATS.., 0);
+            k += LANES * GROUPS;
+            stream::copy(simd, &high, &mut to[2 * (m + 1 - k)..][..FLOATS]);
+        }
+        to[2 * (k - 1)..2 * k].copy_from_slice(&low[..2]);
+        for half in &self.halves[(k - 1) / LANES..] {
+            if 2 * (k + LANES - 1) >= m {
+                break;
+            }
+            let (p, q) = pairs(simd, row, k, m, half, 1.0, factor);
+            put(p, to, 2 * k, LANES, false);
+            put(q, to, 2 * (m - k - LANES + 1), LANES, false);
+            k += LANES;
+        }
+        for k in k..m / 2 + 1 {
+            let (p, q) = pair(value(row, k), value(row, m - k), self.half(k), factor);
+            to[2 * (m - k)..][..2].copy_from_slice(&q);
+            to[2 * k..][..2].copy_from_slice(&p);
+        }
+    }
+
+    /// Root `k` of twice the degree.
+    fn half(&self, k: usize) -> [f32; 2] {
+        let half = &self.halves[(k - 1) / LANES];
+        [0, 1].map(|side| half[side][(k - 1) % LANES])
     }
 }
 
-/// The mirrored values `k` and `m - k` of a row.
-fn one_pair(row: &mut [f32], k: usize, m: usize, [re, im]: [f32; 2], factor: f32) {
-    let (a, b) = ([row[2 * k], row[2 * k + 1]], [row[2 * (m - k)], -row[2 * (m - k) + 1]]);
+fn value(row: &[f32], k: usize) -> [f32; 2] {
+    [row[2 * k], row[2 * k + 1]]
+}
+
+/// The mirrored values of two values that are each other's mirror.
+fn pair(a: [f32; 2], b: [f32; 2], [re, im]: [f32; 2], factor: f32) -> ([f32; 2], [f32; 2]) {
+    let b = [b[0], -b[1]];
     let (sum, d) = ([a[0] + b[0], a[1] + b[1]], [a[0] - b[0], a[1] - b[1]]);
     let turned = [d[0] * im + d[1] * re, d[1] * im - d[0] * re];
-    (row[2 * (m - k)], row[2 * (m - k) + 1]) = (factor * (sum[0] - turned[0]), -factor * (sum[1] - turned[1]));
-    (row[2 * k], row[2 * k + 1]) = (factor * (sum[0] + turned[0]), factor * (sum[1] + turned[1]));
+    let p = [factor * (sum[0] + turned[0]), factor * (sum[1] + turned[1])];
+    (p, [factor * (sum[0] - turned[0]), -factor * (sum[1] - turned[1])])
+}
+
+/// The same for sixteen pairs, `k` and `m - k` on.
+#[inline(always)]
+fn pairs<S: Simd>(
+    simd: S,
+    row: &[f32],
+    k: usize,
+    m: usize,
+    half: &Point,
+    sign: f32,
+    factor: f32,
+) -> (Complex<S>, Complex<S>) {
+    let mut root = load(simd, half);
+    root.re *= f32x16::splat(simd, sign);
+    let a = side_by_side(simd, row, 2 * k, LANES, false);
+    let b = side_by_side(simd, row, 2 * (m - k - LANES + 1), LANES, false);
+    let b = Complex { re: b.re.reverse(), im: -b.im.reverse() };
+    let (sum, difference) = (a + b, a - b);
+    let turned = Complex {
+        re: difference.re.mul_add(root.im, difference.im * root.re),
+        im: difference.im.mul_sub(root.im, difference.re * root.re),
+    };
+    let by = f32x16::splat(simd, factor);
+    let (p, q) = ((sum + turned).scaled(by), (sum - turned).scaled(by));
+    (p, Complex { re: q.re.reverse(), im: -q.im.reverse() })
 }
 
 fn grow(space: &mut Vec<Point>, len: usize) {
@@ -242,6 +330,8 @@ fn put<S: Simd>(v: Complex<S>, to: &mut [f32], at: usize, width: usize, swapped:
 /// One row to be transformed, in place.
 pub(in crate::ops::spectral) struct Row<'a> {
     pub long: &'a Long,
+    /// The row as it comes, if it is not in `row`.
+    pub from: Option<&'a [f32]>,
     /// Room for the row as it comes and for its result. It should be near: it is written in pieces.
     pub row: &'a mut [f32],
     /// Inverse.
@@ -250,6 +340,10 @@ pub(in crate::ops::spectral) struct Row<'a> {
     pub real: bool,
     pub factor: f32,
     pub space: &'a mut Space,
+    /// What is asked for meanwhile.
+    pub ahead: Ahead<'a>,
+    /// Where the result goes past the caches, if it does.
+    pub streamed: Option<&'a mut [f32]>,
 }
 
 impl Kernel for Row<'_> {
@@ -257,15 +351,24 @@ impl Kernel for Row<'_> {
 
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) {
-        let Row { long, row, swapped, real, factor, space } = self;
-        let separated = real && !swapped;
+        let Row { long, from, row, swapped, real, factor, space, ahead, streamed } = self;
+        let (separated, past) = (real && !swapped, streamed.is_some());
         if real && swapped {
             long.mirror(simd, row, false, 1.0);
         }
         let own = if separated { 1.0 } else { factor };
-        long.transform(simd, Row { long, row: &mut *row, swapped, real, factor: own, space });
-        if separated {
-            long.mirror(simd, row, true, 0.5 * factor);
+        long.transform(
+            simd,
+            Row { long, from, row: &mut *row, swapped, real, factor: own, space, ahead, streamed: None },
+        );
+        match streamed {
+            Some(to) if separated => long.spectrum(simd, row, to, 0.5 * factor),
+            Some(to) => stream::copy(simd, row, to),
+            None if separated => long.mirror(simd, row, true, 0.5 * factor),
+            None => {}
+        }
+        if past {
+            stream::fence();
         }
     }
 }

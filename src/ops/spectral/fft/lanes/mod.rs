@@ -13,8 +13,8 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use fearless_simd::prelude::*;
 use fearless_simd::{Simd, f32x16};
 
-use crate::simd::lanes::{Frame, LANES};
-use crate::simd::prefetch;
+use crate::simd::lanes::{BLOCK, Frame, LANES, unpack};
+use crate::simd::{prefetch, transpose};
 
 mod butterflies;
 pub(super) mod long;
@@ -53,10 +53,9 @@ pub(in crate::ops::spectral) struct Ahead<'a> {
 }
 
 impl<'a> Ahead<'a> {
-    /// Asks for this range of `data` in the course of one transform.
-    pub fn new(data: &'a [f32], range: std::ops::Range<usize>, plan: &Plan) -> Self {
+    /// Asks for this range of `data` in the course of so many butterflies.
+    pub fn new(data: &'a [f32], range: std::ops::Range<usize>, butterflies: usize) -> Self {
         let end = range.end.min(data.len());
-        let butterflies: usize = plan.passes.iter().map(|p| plan.points / p.radix).sum();
         let each = end.saturating_sub(range.start).div_ceil(LANES).div_ceil(butterflies.max(1));
         Ahead { data, at: range.start, end, each }
     }
@@ -81,6 +80,8 @@ pub(in crate::ops::spectral) struct Plan {
     roots: Vec<[f32; 2]>,
     /// Where a result stands.
     order: Vec<u32>,
+    /// Which result stands at a place.
+    results: Vec<u32>,
     /// Roots of twice the degree, the first half of a turn.
     halves: Vec<[f32; 2]>,
 }
@@ -150,20 +151,97 @@ impl Plan {
             order = parts.flat_map(|part| order.iter().map(move |at| at + part)).collect();
         }
         let halves = (0..points / 2 + 1).map(|k| root(2 * points, k)).collect();
-        Some(Plan { points, passes, roots, order, halves })
+        let mut results = vec![0; points];
+        order.iter().enumerate().for_each(|(k, at)| results[*at as usize] = k as u32);
+        Some(Plan { points, passes, roots, order, results, halves })
+    }
+
+    /// How many there are in all passes.
+    pub fn butterflies(&self) -> usize {
+        self.passes.iter().map(|p| self.points / p.radix).sum()
     }
 
     /// The transforms of `z`, left in its own order.
     #[inline(always)]
     pub fn transform<S: Simd>(&self, simd: S, z: &mut [Point], ahead: &mut Ahead<'_>) {
-        let near = self.passes.iter().position(|p| p.radix * p.span <= NEAR).unwrap_or(self.passes.len());
-        let block = self.passes.get(near).map_or(self.points, |p| p.radix * p.span);
-        for (passes, block) in [(&self.passes[..near], self.points), (&self.passes[near..], block)] {
-            for block in z[..self.points].chunks_exact_mut(block) {
-                for pass in passes {
-                    self.pass(simd, pass, block, ahead);
-                }
+        self.passes(
+            simd,
+            &self.passes,
+            z,
+            ahead,
+            #[inline(always)]
+            |_, _, _| {},
+        );
+    }
+
+    /// The transforms of what `input` gives, handed to `output` place by place, in the order of their digits reversed (see
+    /// [`Plan::result_at`]): the first pass reads what is there, the last keeps nothing. At least two passes.
+    #[inline(always)]
+    fn through<S: Simd>(
+        &self,
+        simd: S,
+        z: &mut [Point],
+        ahead: &mut Ahead<'_>,
+        input: impl Fn(usize) -> Complex<S>,
+        mut output: impl FnMut(usize, Complex<S>),
+    ) {
+        let [first, middle @ .., last] = &self.passes[..] else { return };
+        let z = &mut z[..self.points];
+        let roots = &self.roots[first.first..];
+        match first.radix {
+            2 => enter::<S, 2>(simd, first.span, roots, z, ahead, &input),
+            3 => enter::<S, 3>(simd, first.span, roots, z, ahead, &input),
+            4 => enter::<S, 4>(simd, first.span, roots, z, ahead, &input),
+            5 => enter::<S, 5>(simd, first.span, roots, z, ahead, &input),
+            7 => enter::<S, 7>(simd, first.span, roots, z, ahead, &input),
+            _ => enter::<S, 8>(simd, first.span, roots, z, ahead, &input),
+        }
+        self.passes(
+            simd,
+            middle,
+            z,
+            ahead,
+            #[inline(always)]
+            |at, z, ahead| match last.radix {
+                2 => leave::<S, 2>(simd, at, z, ahead, &mut output),
+                3 => leave::<S, 3>(simd, at, z, ahead, &mut output),
+                4 => leave::<S, 4>(simd, at, z, ahead, &mut output),
+                5 => leave::<S, 5>(simd, at, z, ahead, &mut output),
+                7 => leave::<S, 7>(simd, at, z, ahead, &mut output),
+                _ => leave::<S, 8>(simd, at, z, ahead, &mut output),
+            },
+        );
+    }
+
+    /// Which result stands at a place.
+    #[inline(always)]
+    fn result_at(&self, place: usize) -> usize {
+        self.results[place] as usize
+    }
+
+    /// Passes in place: the first ones over the whole, the others block after block near by, where each block is then given to
+    /// `done` with its place.
+    #[inline(always)]
+    fn passes<S: Simd>(
+        &self,
+        simd: S,
+        passes: &[Pass],
+        z: &mut [Point],
+        ahead: &mut Ahead<'_>,
+        mut done: impl FnMut(usize, &mut [Point], &mut Ahead<'_>),
+    ) {
+        let z = &mut z[..self.points];
+        let near = passes.iter().position(|p| p.radix * p.span <= NEAR).unwrap_or(passes.len());
+        let (far, near) = passes.split_at(near);
+        for pass in far {
+            self.pass(simd, pass, z, ahead);
+        }
+        let block = near.first().map_or(self.points, |p| p.radix * p.span);
+        for (i, z) in z.chunks_exact_mut(block).enumerate() {
+            for pass in near {
+                self.pass(simd, pass, z, ahead);
             }
+            done(i * block, z, ahead);
         }
     }
 
@@ -178,6 +256,36 @@ impl Plan {
             7 => butterflies::<S, 7>(simd, pass.span, roots, z, ahead),
             _ => butterflies::<S, 8>(simd, pass.span, roots, z, ahead),
         }
+    }
+
+    /// Whether [`Plan::transform_rows`] can be used.
+    pub fn reads_lines(&self) -> bool {
+        self.passes.first().is_some_and(|pass| pass.span.is_multiple_of(BLOCK / 2))
+    }
+
+    /// The transforms of sixteen rows of complex values as they lie in memory, left in `z` in its own order: the first pass
+    /// reads whole lines.
+    #[inline(always)]
+    pub fn transform_rows<S: Simd>(&self, simd: S, rows: [&[f32]; LANES], z: &mut [Point], ahead: &mut Ahead<'_>) {
+        let [first, rest @ ..] = &self.passes[..] else { return };
+        let z = &mut z[..self.points];
+        let roots = &self.roots[first.first..];
+        match first.radix {
+            2 => enter_rows::<S, 2>(simd, first.span, roots, rows, z, ahead),
+            3 => enter_rows::<S, 3>(simd, first.span, roots, rows, z, ahead),
+            4 => enter_rows::<S, 4>(simd, first.span, roots, rows, z, ahead),
+            5 => enter_rows::<S, 5>(simd, first.span, roots, rows, z, ahead),
+            7 => enter_rows::<S, 7>(simd, first.span, roots, rows, z, ahead),
+            _ => enter_rows::<S, 8>(simd, first.span, roots, rows, z, ahead),
+        }
+        self.passes(
+            simd,
+            rest,
+            z,
+            ahead,
+            #[inline(always)]
+            |_, _, _| {},
+        );
     }
 
     #[inline(always)]
@@ -208,6 +316,52 @@ impl Plan {
         }
         // These are real, even of rows that are not finite.
         (out[0][1], out[m][1]) = ([0.0; 16], [0.0; 16]);
+    }
+
+    /// Whether [`Plan::separate_into`] can be used.
+    pub fn separates_in_lines(&self) -> bool {
+        self.points.is_multiple_of(LANES)
+    }
+
+    /// [`Plan::separate`] straight into rows, in whole lines from both ends on; past the caches where `streamed`. The number of
+    /// points has to be a multiple of 16.
+    #[inline(always)]
+    pub fn separate_into<S: Simd>(&self, simd: S, z: &[Point], factor: f32, rows: &mut [&mut [f32]], streamed: bool) {
+        /// Points in a line.
+        const LINE: usize = LANES / 2;
+        let (m, factor) = (self.points, f32x16::splat(simd, 0.5 * factor));
+        let (mut low, mut high) = ([[[0.0; LANES]; 2]; LINE + 1], [[[0.0; LANES]; 2]; LINE]);
+        let (mut k, mut last) = (0, [[0.0; LANES]; 2]);
+        self.separated(simd, z, 0, factor, &mut low[0], &mut last);
+        low[0][1] = [0.0; LANES];
+        while 2 * (k + LINE) < m {
+            for i in 1..LINE + 1 {
+                self.separated(simd, z, k + i, factor, &mut low[i], &mut high[LINE - i]);
+            }
+            unpack(simd, 2 * k, bytemuck::cast_slice(&low[..LINE]), rows, streamed);
+            low[0] = low[LINE];
+            k += LINE;
+            unpack(simd, 2 * (m - k), bytemuck::cast_slice(&high), rows, streamed);
+        }
+        // What is left are the two lines in the middle; `low` begins with the first value of them.
+        for i in 1..LINE + 1 {
+            self.separated(simd, z, k + i, factor, &mut low[i], &mut high[LINE - i]);
+        }
+        unpack(simd, 2 * k, bytemuck::cast_slice(&low[..LINE]), rows, streamed);
+        unpack(simd, 2 * (k + LINE), bytemuck::cast_slice(&high), rows, streamed);
+        for (row, v) in rows.iter_mut().zip(last[0]) {
+            row[2 * m..2 * m + 2].copy_from_slice(&[v, 0.0]);
+        }
+    }
+
+    /// Values `k` and `m - k` of [`Plan::separate`].
+    #[inline(always)]
+    fn separated<S: Simd>(&self, simd: S, z: &[Point], k: usize, factor: f32x16<S>, low: &mut Point, high: &mut Point) {
+        let m = self.points;
+        let (a, b) = (self.at(simd, z, k % m), self.at(simd, z, (m - k) % m).conj());
+        let (even, odd) = (a + b, (a - b).times(simd, self.halves[k]).turned());
+        store((even + odd).scaled(factor), low);
+        store((even - odd).conj().scaled(factor), high);
     }
 
     /// The reverse of [`Plan::separate`], in place, without its factor of a half: what to transform to get real rows from
@@ -253,7 +407,10 @@ fn butterflies<S: Simd, const R: usize>(
         let mut parts = block.chunks_exact_mut(span);
         let parts: [&mut [Point]; R] = std::array::from_fn(|_| parts.next().unwrap_or_default());
         for j in 0..span {
-            let mut v: [Complex<S>; R] = std::array::from_fn(|q| load(simd, &parts[q][j]));
+            let mut v = [Complex::zero(simd); R];
+            for (v, part) in v.iter_mut().zip(&parts) {
+                *v = load(simd, &part[j]);
+            }
             dft(simd, &mut v);
             if span > 1 {
                 let roots = &roots[j * (R - 1)..(j + 1) * (R - 1)];
@@ -266,5 +423,97 @@ fn butterflies<S: Simd, const R: usize>(
             }
             ahead.step();
         }
+    }
+}
+
+/// The first pass over rows in memory, some lines at a time.
+#[inline(always)]
+fn enter_rows<S: Simd, const R: usize>(
+    simd: S,
+    span: usize,
+    roots: &[[f32; 2]],
+    rows: [&[f32]; LANES],
+    z: &mut [Point],
+    ahead: &mut Ahead<'_>,
+) {
+    const LINE: usize = BLOCK / 2;
+    let mut near = [[[[0.0; LANES]; 2]; LINE]; R];
+    for first in (0..span).step_by(LINE) {
+        for (q, near) in near.iter_mut().enumerate() {
+            let at = 2 * (q * span + first);
+            let mut lines = [&[0.0; BLOCK]; LANES];
+            for (line, row) in lines.iter_mut().zip(&rows) {
+                *line = row[at..].first_chunk().unwrap_or(line);
+            }
+            if let Some(frames) = near.as_flattened_mut().first_chunk_mut::<BLOCK>() {
+                transpose::block(simd, &lines, &mut frames.each_mut(), false);
+            }
+        }
+        for j in 0..LINE {
+            let mut v = [Complex::zero(simd); R];
+            for (v, near) in v.iter_mut().zip(&near) {
+                *v = load(simd, &near[j]);
+            }
+            dft(simd, &mut v);
+            let roots = &roots[(first + j) * (R - 1)..][..R - 1];
+            for q in 1..R {
+                v[q] = v[q].times(simd, roots[q - 1]);
+            }
+            for (q, v) in v.into_iter().enumerate() {
+                store(v, &mut z[q * span + first + j]);
+            }
+            ahead.step();
+        }
+    }
+}
+
+/// The first pass over all points, which are not there yet.
+#[inline(always)]
+fn enter<S: Simd, const R: usize>(
+    simd: S,
+    span: usize,
+    roots: &[[f32; 2]],
+    z: &mut [Point],
+    ahead: &mut Ahead<'_>,
+    input: &impl Fn(usize) -> Complex<S>,
+) {
+    let mut parts = z.chunks_exact_mut(span);
+    let parts: [&mut [Point]; R] = std::array::from_fn(|_| parts.next().unwrap_or_default());
+    for (j, roots) in roots.chunks_exact(R - 1).take(span).enumerate() {
+        // A loop, since a map over an array is not put in line here.
+        let mut v = [Complex::zero(simd); R];
+        for (q, v) in v.iter_mut().enumerate() {
+            *v = input(q * span + j);
+        }
+        dft(simd, &mut v);
+        for q in 1..R {
+            v[q] = v[q].times(simd, roots[q - 1]);
+        }
+        for q in 0..R {
+            store(v[q], &mut parts[q][j]);
+        }
+        ahead.step();
+    }
+}
+
+/// The last pass over points from place `at` on.
+#[inline(always)]
+fn leave<S: Simd, const R: usize>(
+    simd: S,
+    at: usize,
+    z: &[Point],
+    ahead: &mut Ahead<'_>,
+    output: &mut impl FnMut(usize, Complex<S>),
+) {
+    for (i, block) in z.as_chunks::<R>().0.iter().enumerate() {
+        let mut v = [Complex::zero(simd); R];
+        for (v, point) in v.iter_mut().zip(block) {
+            *v = load(simd, point);
+        }
+        dft(simd, &mut v);
+        for (q, v) in v.into_iter().enumerate() {
+            output(at + R * i + q, v);
+        }
+        ahead.step();
     }
 }

@@ -51,3 +51,39 @@ fn plans_by_length() {
     assert_eq!((plan(480), plan(1000)), (vec![8, 5, 4, 3], vec![8, 5, 5, 5]));
     assert_eq!((radices(11), radices(2 * 13)), (None, None));
 }
+
+/// The same bits, whether results go past the caches or not, and to aligned rows or others.
+#[test]
+fn long_rows_past_the_caches() {
+    use super::long::{Long, Row, Space};
+    for points in [512, 513, 700, 1000, 4096, 4100, 30_000] {
+        let Some(long) = Long::get(points) else { continue };
+        let x: Vec<f32> = (0..2 * points).map(|i| ((i * 7919) % 1009) as f32 / 500.0 - 1.0).collect();
+        for level in levels() {
+            for real in [false, true] {
+                let run = |to: Option<&mut [f32]>, from: Option<&[f32]>| {
+                    let mut near = x.clone();
+                    if from.is_some() {
+                        near.fill(f32::NAN);
+                    }
+                    near.resize(2 * points + 2, 0.0);
+                    let row = if real { &mut near[..] } else { &mut near[..2 * points] };
+                    let (ahead, mut space) = (Ahead::new(&x, 0..x.len(), long.butterflies()), Space::new());
+                    let (long, space) = (&*long, &mut space);
+                    let streamed = to;
+                    level.run(Row { long, from, row, swapped: false, real, factor: 0.7, space, ahead, streamed });
+                    near
+                };
+                let expected = run(None, None);
+                let length = 2 * points + 2 * usize::from(real);
+                for offset in [0, 5] {
+                    let mut y = crate::signal::Buffer::<f32>::dirty(length + 16).unwrap();
+                    y.fill(f32::NAN);
+                    run(Some(&mut y[offset..offset + length]), Some(&x));
+                    assert_eq!(y[offset..offset + length], expected[..length], "{points} {real} {}", level.name());
+                    assert!(y[..offset].iter().chain(&y[offset + length..]).all(|v| v.is_nan()));
+                }
+            }
+        }
+    }
+}
