@@ -22,6 +22,7 @@ static SOURCES: &[Source] = sources![
     "shared/double_single",
     "shared/fold",
     "shared/frame",
+    "shared/level",
     "shared/order",
     "shared/parts",
     "shared/products",
@@ -30,6 +31,7 @@ static SOURCES: &[Source] = sources![
     "shared/sum",
     "spatial/mean_reference",
     "spatial/median_reference",
+    "spectral/adapt",
     "spectral/analytic",
     "spectral/average",
     "spectral/fft",
@@ -37,9 +39,12 @@ static SOURCES: &[Source] = sources![
     "spectral/frames",
     "spectral/median",
     "spectral/overlap",
+    "spectral/scales",
     "spectral/spectrum",
     "spectral/trend",
     "spectral/turn",
+    "spectral/variance",
+    "spectral/wavelets",
 ];
 
 /// Every file of `shaders/`; those below `shared/` can only be imported.
