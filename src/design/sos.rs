@@ -1,5 +1,6 @@
 //! Second-order sections.
 
+use super::{Tf, polynomial};
 use crate::error::{Error, Result};
 
 /// A cascade of second-order sections, scipy's `sos`: each `[b0, b1, b2, 1, a1, a2]`, finite, at least one.
@@ -69,6 +70,27 @@ impl Sos {
     #[expect(clippy::len_without_is_empty, reason = "a cascade is never empty")]
     pub fn len(&self) -> usize {
         self.sections.len()
+    }
+
+    /// Coefficients `b`, `a` of the whole cascade, `2 * len + 1` each: `scipy.signal.sos2tf(sos)`. Beyond an order of about
+    /// 8 they lose many digits.
+    ///
+    /// ```
+    /// use dspk::design::Sos;
+    /// let tf = Sos::new(vec![[1.0, 2.0, 0.0, 1.0, 0.5, 0.0], [3.0, 0.0, 0.0, 1.0, 0.0, 0.25]])?.to_tf()?;
+    /// assert_eq!(tf.b(), [3.0, 6.0, 0.0, 0.0, 0.0]);
+    /// assert_eq!(tf.a(), [1.0, 0.5, 0.25, 0.125, 0.0]);
+    /// # Ok::<(), dspk::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Coefficients beyond float64.
+    #[doc(alias = "sos2tf")]
+    pub fn to_tf(&self) -> Result<Tf> {
+        let product = |part: fn(&[f64; 6]) -> &[f64]| {
+            self.sections.iter().fold(vec![1.0], |product, s| polynomial::multiply(&product, part(s)))
+        };
+        Tf::new(&product(|s| &s[..3]), &product(|s| &s[3..]))
     }
 
     /// Whether every pole lies inside the unit circle, so that the response to any bounded input stays bounded.
