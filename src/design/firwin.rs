@@ -121,7 +121,9 @@ fn bands(numtaps: usize, cutoff: &[f64], fs: f64, pass_zero: PassZero) -> Result
         )));
     }
     if edges.windows(2).any(|w| w[0] >= w[1]) {
-        return Err(Error::invalid(format!("cutoff frequencies {cutoff:?} do not rise; pass each one once, from the lowest")));
+        return Err(Error::invalid(format!(
+            "cutoff frequencies {cutoff:?} do not rise; pass each one once, from the lowest"
+        )));
     }
     let (zero, legal, expected) = match pass_zero {
         PassZero::Is(zero) => (zero, !edges.is_empty(), "one cutoff frequency or more"),

@@ -105,7 +105,8 @@ fn checked(points: &[(f64, f64)], fs: f64) -> Result<Vec<(f64, f64)>> {
     if let Some(k) = (1..n).find(|k| scaled[k - 1].0 >= scaled[*k].0) {
         return Err(Error::invalid(format!(
             "frequencies {} and {} are too close to a step; keep them apart by more than a rounding error",
-            points[k - 1].0, points[k].0
+            points[k - 1].0,
+            points[k].0
         )));
     }
     Ok(scaled)
@@ -198,7 +199,8 @@ mod tests {
 
     #[test]
     fn a_flat_response_is_an_impulse() {
-        let h = firwin2(9, &[(0.0, 1.0), (1.0, 1.0)], 2.0, &Firwin2Options { window: None, ..Default::default() }).unwrap();
+        let h =
+            firwin2(9, &[(0.0, 1.0), (1.0, 1.0)], 2.0, &Firwin2Options { window: None, ..Default::default() }).unwrap();
         h.iter().enumerate().for_each(|(n, h)| assert!((h - f64::from(u8::from(n == 4))).abs() < 1e-15, "{n}: {h}"));
         assert_eq!(firwin2(1, &[(0.0, 1.0), (1.0, 1.0)], 2.0, &Firwin2Options::default()).unwrap(), [1.0]);
     }

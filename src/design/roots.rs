@@ -254,12 +254,8 @@ mod tests {
         assert_eq!(found.len(), expected.len());
         for &(re, im) in expected {
             let want = Complex::new(re, im);
-            let (i, d) = found
-                .iter()
-                .map(|z| (*z - want).abs())
-                .enumerate()
-                .min_by(|a, b| a.1.total_cmp(&b.1))
-                .unwrap();
+            let (i, d) =
+                found.iter().map(|z| (*z - want).abs()).enumerate().min_by(|a, b| a.1.total_cmp(&b.1)).unwrap();
             assert!(d <= tolerance * want.abs(), "{want:?}: {:?}", found[i]);
             found.swap_remove(i);
         }
@@ -295,7 +291,8 @@ mod tests {
 
     #[test]
     fn what_leaves_float64_is_an_error_or_finite() {
-        for c in [vec![1e-300, 1.0, 1e300], vec![1e-308, 1e308, -1e308, 3.0], vec![f64::MIN_POSITIVE, 1e300, 1.0, 1.0]] {
+        for c in [vec![1e-300, 1.0, 1e300], vec![1e-308, 1e308, -1e308, 3.0], vec![f64::MIN_POSITIVE, 1e300, 1.0, 1.0]]
+        {
             match roots(&c) {
                 Ok(r) => assert!(r.all().iter().all(|z| z.abs().is_finite())),
                 Err(e) => assert!(e.to_string().contains("beyond the range")),

@@ -92,7 +92,10 @@ fn check(window_length: usize, polyorder: usize, options: &SavgolCoeffsOptions) 
         )));
     }
     if !(options.delta.is_finite() && options.delta != 0.0) {
-        return Err(Error::invalid(format!("delta = {} is not possible; pass a finite number other than 0", options.delta)));
+        return Err(Error::invalid(format!(
+            "delta = {} is not possible; pass a finite number other than 0",
+            options.delta
+        )));
     }
     if let Some(pos) = options.pos.filter(|p| !(*p >= 0.0 && *p < window_length as f64)) {
         return Err(Error::invalid(format!(

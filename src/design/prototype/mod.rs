@@ -88,7 +88,9 @@ fn decibels(what: &str, value: f64, above: f64) -> Result<()> {
         return Ok(());
     }
     let lowest = if above == 0.0 { "0".to_string() } else { format!("rp = {above}") };
-    Err(Error::invalid(format!("{what} = {value} dB is not possible; pass a value above {lowest} and at most {MAX_DB}")))
+    Err(Error::invalid(format!(
+        "{what} = {value} dB is not possible; pass a value above {lowest} and at most {MAX_DB}"
+    )))
 }
 
 /// `sqrt(10^(db / 10) - 1)`, how far a level lies beyond the flat part.
