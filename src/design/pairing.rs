@@ -152,4 +152,30 @@ mod tests {
             got.iter().zip(want).for_each(|(g, w)| assert!((g - w).abs() < 1e-15, "{got:?} {want:?}"));
         }
     }
+    #[test]
+    fn an_odd_number_of_roots_may_keep_a_section_of_first_order() {
+        // scipy.signal.zpk2sos([-1, -.5+.5j, -.5-.5j], [.75, .8+.1j, .8-.1j], 1., pairing="keep_odd") and "nearest"
+        let (z, p) = (Complex::new(-0.5, 0.5), Complex::new(0.8, 0.1));
+        let zpk = Zpk::new(&[(-1.0).into(), z, z.conj()], &[0.75.into(), p, p.conj()], 1.0).unwrap();
+        let expected = [
+            (Pairing::KeepOdd, [[1.0, 1.0, 0.0, 1.0, -0.75, 0.0], [1.0, 1.0, 0.5, 1.0, -1.6, 0.65]]),
+            (Pairing::Nearest, [[1.0, 1.0, 0.5, 1.0, -0.75, 0.0], [1.0, 1.0, 0.0, 1.0, -1.6, 0.6500000000000001]]),
+        ];
+        for (pairing, expected) in expected {
+            for (got, want) in zpk.to_sos_paired(pairing).unwrap().sections().iter().zip(&expected) {
+                got.iter().zip(want).for_each(|(g, w)| assert!((g - w).abs() < 1e-15, "{pairing:?} {got:?} {want:?}"));
+            }
+        }
+    }
+
+    #[test]
+    fn a_single_real_zero_is_kept_for_the_last_real_pole() {
+        // More real poles than real zeros: scipy runs out of real zeros here.
+        let (z, p) = (Complex::new(0.0, 0.99), Complex::new(0.97, 0.1));
+        let zeros = [1.0.into(), z, z.conj(), z * 0.5, (z * 0.5).conj()];
+        let poles = [0.5.into(), 0.6.into(), 0.7.into(), p, p.conj()];
+        let sos = Zpk::new(&zeros, &poles, 1.0).unwrap().to_sos_paired(Pairing::KeepOdd).unwrap();
+        assert_eq!(sos.len(), 3);
+        assert_eq!(sos.sections().iter().filter(|s| s[2] == 0.0 && s[1] == -1.0 && s[5] == 0.0).count(), 1);
+    }
 }

@@ -152,3 +152,79 @@ impl Gram {
         next * self.first()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn refuses_what_is_not_determined() {
+        let message = |length, order, options: &SavgolCoeffsOptions| {
+            savgol_coeffs(length, order, options).unwrap_err().to_string()
+        };
+        let plain = SavgolCoeffsOptions::default();
+        assert!(message(0, 0, &plain).contains("1 or more"));
+        assert!(message(5, 5, &plain).contains("at most 4"));
+        for pos in [-0.1, 5.0, f64::NAN, f64::INFINITY] {
+            assert!(message(5, 2, &SavgolCoeffsOptions { pos: Some(pos), ..plain }).contains("below 5"), "{pos}");
+        }
+        for delta in [0.0, f64::NAN, f64::INFINITY] {
+            assert!(message(5, 2, &SavgolCoeffsOptions { delta, ..plain }).contains("other than 0"));
+        }
+        assert!(message(5, 2, &SavgolCoeffsOptions { delta: 1e-300, deriv: 2, ..plain }).contains("range of float64"));
+        let e = savgol_coeffs(usize::MAX, 2, &plain).unwrap_err();
+        assert_eq!(e.kind(), ErrorKind::OutOfMemory);
+    }
+
+    #[test]
+    fn a_derivative_beyond_the_order_is_zero() {
+        let options = SavgolCoeffsOptions { deriv: 3, ..Default::default() };
+        assert_eq!(savgol_coeffs(5, 2, &options).unwrap(), [0.0; 5]);
+    }
+
+    #[test]
+    fn high_orders_keep_their_digits() {
+        // Rational arithmetic: window 31, order 20, and window 101, order 15, both in the middle; samples 0, 7 and middle.
+        let at = |length, order| savgol_coeffs(length, order, &SavgolCoeffsOptions::default()).unwrap();
+        for (c, expected) in [
+            (at(31, 20), [(0, 2.8587491618272664e-05), (7, 0.022769444186167657), (15, 0.48766167770338137)]),
+            (at(101, 15), [(0, -0.00947540508477352), (7, -0.0020037559298592606), (50, 0.09813391607680613)]),
+        ] {
+            for (i, want) in expected {
+                assert!((c[i] - want).abs() < 1e-13, "{i}: {}, expected {want}", c[i]);
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn polynomials_and_their_derivatives_are_reproduced(
+            length in 1usize..60, order in 0usize..6, deriv in 0usize..3, at in 0.0..1.0_f64, whole in any::<bool>(),
+        ) {
+            let order = order.min(length - 1);
+            let pos = if whole { 0.5 * (length - 1) as f64 } else { at * (length as f64 - 1e-9) };
+            let options = SavgolCoeffsOptions { deriv, pos: Some(pos), delta: 0.5, order: TapOrder::Dot };
+            let c = savgol_coeffs(length, order, &options).unwrap();
+            // Powers of the distance from the window's middle, scaled to its half length.
+            let half = (0.5 * (length - 1) as f64).max(1.0);
+            let t = |x: f64| (x - 0.5 * (length - 1) as f64) / half;
+            for power in 0..=order {
+                let fitted: f64 = c.iter().enumerate().map(|(i, c)| c * t(i as f64).powi(power as i32)).sum();
+                let factor: f64 = (0..deriv).map(|d| power as f64 - d as f64).product();
+                let exact = if power < deriv { 0.0 } else { factor * t(pos).powi((power - deriv) as i32) };
+                let scale = (0.5 * half).powi(deriv as i32);
+                prop_assert!((fitted * scale - exact).abs() < 1e-9, "{} {}: {}", power, fitted * scale, exact);
+            }
+        }
+
+        #[test]
+        fn a_convolution_takes_them_reversed(length in 1usize..40, order in 0usize..5) {
+            let order = order.min(length - 1);
+            let with = |order_of_taps| SavgolCoeffsOptions { pos: Some(0.0), order: order_of_taps, ..Default::default() };
+            let mut c = savgol_coeffs(length, order, &with(TapOrder::Conv)).unwrap();
+            c.reverse();
+            prop_assert_eq!(c, savgol_coeffs(length, order, &with(TapOrder::Dot)).unwrap());
+        }
+    }
+}

@@ -59,8 +59,8 @@ impl Tf {
     /// As in scipy both are read as polynomials in `z`: where `a` is longer than `b`, no zeros at 0 are added, and zeros
     /// that lead `b` (a delay) are zeros at infinity.
     ///
-    /// Deviation from scipy: zeros at 1 and -1, which filters have many times over, come out exactly, where eigenvalues
-    /// scatter around them; the other roots are polished in twice float64's precision.
+    /// Deviation from scipy: zeros at 1 and -1, which filters have many times over, come out exactly where the coefficients
+    /// allow them, while eigenvalues scatter around them; the other roots are polished in twice float64's precision.
     ///
     /// ```
     /// use dspk::design::{Complex, Tf};
@@ -146,6 +146,8 @@ struct Split {
 /// Splits off roots at 1 and -1, as far as rounding of the coefficients can tell.
 fn split_off_units(c: &[f64]) -> Split {
     let mut split = Split { found: Roots::default(), rest: c.to_vec() };
+    // Every division hands its rounding on to the next.
+    let tolerance = 4.0 * c.len() as f64 * f64::EPSILON;
     for unit in [1.0, -1.0] {
         while split.rest.len() > 1 {
             // Synthetic division: the last value is the remainder, the polynomial at the root.
@@ -153,7 +155,7 @@ fn split_off_units(c: &[f64]) -> Split {
             let mut quotient: Vec<f64> = split.rest.iter().map(|c| (carry = carry * unit + c, carry).1).collect();
             let remainder = quotient.pop().unwrap_or(0.0);
             let size: f64 = split.rest.iter().map(|c| c.abs()).sum();
-            if remainder.abs() > split.rest.len() as f64 * f64::EPSILON * size {
+            if remainder.abs() > tolerance * size {
                 break;
             }
             split.found.real.push(unit);
@@ -161,4 +163,68 @@ fn split_off_units(c: &[f64]) -> Split {
         }
     }
     split
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::design::{Band, Complex, butter, cheby2, freqz, freqz_sos};
+    use proptest::prelude::*;
+
+    #[test]
+    fn refuses_what_is_not_a_filter() {
+        for (b, a) in [(&[][..], &[1.0][..]), (&[1.0], &[]), (&[f64::NAN], &[1.0]), (&[1.0], &[1.0, f64::INFINITY])] {
+            assert!(Tf::new(b, a).unwrap_err().to_string().contains("only finite ones"), "{b:?} {a:?}");
+        }
+        assert!(Tf::new(&[1.0], &[0.0, 1.0]).unwrap_err().to_string().contains("begins with 0"));
+        assert!(Tf::new(&[1e300], &[1e-300]).unwrap_err().to_string().contains("overflows"));
+        assert!(tf2zpk(&[0.0, 0.0], &[1.0]).unwrap_err().to_string().contains("only zeros"));
+        assert!(tf2sos(&[0.0, 0.0], &[1.0]).unwrap_err().to_string().contains("only zeros"));
+        assert!(tf2sos(&[0.0, 1.0], &[1.0, 0.5]).unwrap_err().to_string().contains("a delay"));
+    }
+
+    #[test]
+    fn a_delay_is_a_zero_at_infinity() {
+        let zpk = tf2zpk(&[0.0, 2.0, 1.0], &[1.0, -0.25, 0.0]).unwrap();
+        assert_eq!((zpk.zeros(), zpk.gain()), (vec![Complex::from(-0.5)], 2.0));
+        assert_eq!(zpk.poles(), [Complex::from(0.0), Complex::from(0.25)]);
+    }
+
+    #[test]
+    fn unequal_lengths_give_the_filter_that_lfilter_runs() {
+        let w: Vec<f64> = (0..30).map(|k| 0.1 * f64::from(k)).collect();
+        for (b, a) in [(&[1.0, 0.5, 0.25, 2.0][..], &[1.0, -0.3][..]), (&[2.0], &[1.0, -0.3, 0.2, 0.1])] {
+            let h = freqz(&Tf::new(b, a).unwrap(), &w);
+            let sos = freqz_sos(&tf2sos(b, a).unwrap(), &w);
+            h.iter().zip(sos).for_each(|(a, b)| assert!((*a - b).abs() < 1e-13, "{a:?} {b:?}"));
+        }
+    }
+
+    #[test]
+    fn the_zeros_of_low_and_high_passes_come_out_exactly() {
+        for (band, at) in [(Band::Low(0.1), -1.0), (Band::High(0.1), 1.0)] {
+            let zeros = butter(8, band, 1.0).unwrap().to_tf().unwrap().to_zpk().unwrap().zeros();
+            assert_eq!(zeros, [Complex::from(at); 8]);
+        }
+        let both = butter(4, Band::Pass(0.1, 0.3), 1.0).unwrap().to_tf().unwrap().to_zpk().unwrap();
+        assert_eq!(both.zeros().iter().map(|z| z.re).sum::<f64>(), 0.0);
+    }
+
+    proptest! {
+        #[test]
+        fn sections_survive_the_way_through_coefficients(order in 1usize..=6, f in 0.1..0.4_f64, rs in 20.0..80.0_f64) {
+            for sos in [butter(order, Band::Low(f), 1.0).unwrap(), cheby2(order, rs, Band::High(f), 1.0).unwrap()] {
+                let tf = sos.to_tf().unwrap();
+                let back = tf.to_sos().unwrap();
+                prop_assert_eq!(back.len(), sos.len());
+                let again = back.to_tf().unwrap();
+                for (part, other) in [(tf.b(), again.b()), (tf.a(), again.a())] {
+                    let scale = part.iter().fold(0.0f64, |m, v| m.max(v.abs()));
+                    for (x, y) in part.iter().zip(other) {
+                        prop_assert!((x - y).abs() < 1e-13 * scale, "{:?} {:?}", part, other);
+                    }
+                }
+            }
+        }
+    }
 }

@@ -129,3 +129,49 @@ fn approximate(n: f64, k: f64) -> Complex {
     let (a1, a2) = (-6.0 * (n + 1.0) / r, 6.0 / r);
     Complex::new(k * (a1 + k * a2), b0 + k * (b1 + k * (b2 + k * b3)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    type Point = (f64, f64);
+
+    /// Order, the roots farthest from and nearest to the real axis, and the factors of the norms `phase` and `mag`:
+    /// mpmath, 80 digits.
+    #[rustfmt::skip]
+    const FILTERS: [(usize, Point, Point, f64, f64); 6] = [
+        (2, (-1.5, 0.8660254037844386), (-1.5, 0.8660254037844386), 0.5773502691896257, 0.7344008870614411),
+        (3, (-1.8389073226869572, 1.7543809597837217), (-2.3221853546260856, 0.0), 0.40548013303822666, 0.5695823536547193),
+        (5, (-2.324674303181645, 3.571022920337976), (-3.6467385953296434, 0.0), 0.25404674702328517, 0.4119616013529148),
+        (10, (-3.108916233649098, 8.232699459073588), (-6.922044905427246, 0.8676651954512214), 0.13133903990961412, 0.27847546754007935),
+        (25, (-4.426049574071369, 22.59343286760654), (-16.900313864686478, 0.0), 0.05362074304872575, 0.17222886610665875),
+        (60, (-6.081137379819145, 56.7258097468564), (-40.08960264823455, 0.8677585967325335), 0.02252214131038869, 0.1102704999284534),
+    ];
+
+    #[test]
+    fn poles_are_right_to_the_last_digits() {
+        for (order, far, low, phase, mag) in FILTERS {
+            for (norm, factor) in [(BesselNorm::Delay, 1.0), (BesselNorm::Phase, phase), (BesselNorm::Mag, mag)] {
+                let zpk = bessel(order, norm).unwrap();
+                let poles = zpk.poles();
+                let near = |got: Complex, want: Point| {
+                    let want = Complex::new(want.0, want.1) * factor;
+                    (got - want).abs() <= 4e-15 * want.abs()
+                };
+                let high = poles.iter().max_by(|a, b| a.im.total_cmp(&b.im)).unwrap();
+                assert!(near(*high, far), "{order} {norm:?}: {high:?}");
+                let flat = poles.iter().min_by(|a, b| a.im.abs().total_cmp(&b.im.abs())).unwrap();
+                assert!(near(Complex::new(flat.re, flat.im.abs()), low), "{order} {norm:?}: {flat:?}");
+                assert!((zpk.gain() / zpk.poles.product(|p| -p) - 1.0).abs() < 1e-13, "gain of 1 at frequency 0");
+            }
+        }
+    }
+
+    #[test]
+    fn the_first_order_is_a_single_pole() {
+        for norm in [BesselNorm::Delay, BesselNorm::Phase, BesselNorm::Mag] {
+            let zpk = bessel(1, norm).unwrap();
+            assert!(zpk.poles().len() == 1 && (zpk.poles()[0].re + 1.0).abs() < 1e-15 && zpk.poles()[0].im == 0.0);
+        }
+    }
+}
