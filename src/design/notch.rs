@@ -23,10 +23,10 @@ use crate::error::{Error, Result};
 /// # Errors
 /// A sampling rate that is not positive and finite, `w0` not above 0 and below half of it, or `q` that is not finite or
 /// not above `w0 / (fs / 2)`, where the stop band would reach beyond every frequency there is (scipy returns an unstable
-/// filter).
+/// filter); a band so narrow that the poles round onto the unit circle.
 pub fn iirnotch(w0: f64, q: f64, fs: f64) -> Result<Sos> {
     let Resonance { gain, cos } = Resonance::new(w0, q, fs)?;
-    Sos::new(vec![[gain, -2.0 * cos * gain, gain, 1.0, -2.0 * gain * cos, 2.0 * gain - 1.0]])
+    section([gain, -2.0 * cos * gain, gain, 1.0, -2.0 * gain * cos, 2.0 * gain - 1.0])
 }
 
 /// A filter that passes one frequency, `w0`, in the unit of `fs`, and little else: `scipy.signal.iirpeak(w0, Q, fs)`.
@@ -47,7 +47,17 @@ pub fn iirnotch(w0: f64, q: f64, fs: f64) -> Result<Sos> {
 pub fn iirpeak(w0: f64, q: f64, fs: f64) -> Result<Sos> {
     let Resonance { gain, cos } = Resonance::new(w0, q, fs)?;
     let b = 1.0 - gain;
-    Sos::new(vec![[b, 0.0, -b, 1.0, -2.0 * gain * cos, 2.0 * gain - 1.0]])
+    section([b, 0.0, -b, 1.0, -2.0 * gain * cos, 2.0 * gain - 1.0])
+}
+
+fn section(section: [f64; 6]) -> Result<Sos> {
+    let sos = Sos::new(vec![section])?;
+    if sos.is_stable() {
+        return Ok(sos);
+    }
+    Err(Error::invalid(
+        "the poles of this filter round onto the unit circle in float64, where it would be unstable; pass a higher w0 or a lower Q",
+    ))
 }
 
 struct Resonance {
@@ -96,6 +106,15 @@ mod tests {
             }
             for fs in [0.0, -1.0, f64::NAN, f64::INFINITY] {
                 assert!(message(10.0, 30.0, fs).contains("finite number above 0"));
+            }
+        }
+    }
+
+    #[test]
+    fn refuses_what_float64_cannot_tell_from_an_oscillator() {
+        for (w0, q) in [(1e-9, 30.0), (0.2, 1e17)] {
+            for design in [iirnotch, iirpeak] {
+                assert!(design(w0, q, 1.0).unwrap_err().to_string().contains("unit circle"), "{w0} {q}");
             }
         }
     }

@@ -14,6 +14,10 @@ const MAX_SWEEPS: usize = 90;
 /// Rounds of polishing; the last digits settle after two or three.
 const MAX_ROUNDS: usize = 12;
 
+/// Companion matrices of higher degrees are refused: they take seconds and megabytes, and float64 coefficients of such
+/// degrees say little about their roots.
+const MAX_DEGREE: usize = 1000;
+
 /// The roots of `c[0] z^n + c[1] z^(n - 1) + ...`; `c[0]` is not 0.
 pub(super) fn roots(c: &[f64]) -> Result<Roots> {
     let trailing = c.iter().rev().take_while(|v| **v == 0.0).count();
@@ -22,6 +26,12 @@ pub(super) fn roots(c: &[f64]) -> Result<Roots> {
     found.push_real(0.0, trailing);
     if monic.len() < 2 {
         return Ok(found);
+    }
+    if monic.len() > MAX_DEGREE + 1 {
+        return Err(Error::invalid(format!(
+            "the roots of a polynomial of degree {} were asked for; pass {MAX_DEGREE} at most",
+            monic.len() - 1
+        )));
     }
     let mut rest = eigenvalues(Matrix::companion(&monic))?;
     polish(&c[..c.len() - trailing], &mut rest);
@@ -287,6 +297,25 @@ mod tests {
         let c = [1e-6, 1e-3, 1.0, 1e3, 1e6].iter().fold(vec![1.0], |c, r| polynomial::multiply(&c, &[1.0, -r]));
         let expected: Vec<_> = [1e-6, 1e-3, 1.0, 1e3, 1e6].map(|r| (r, 0.0)).to_vec();
         assert_roots(&c, &expected, 1e-12);
+    }
+
+    #[test]
+    fn degrees_are_bounded() {
+        let mut c = vec![0.0; 1002];
+        (c[0], c[1001]) = (1.0, 1.0);
+        assert!(roots(&c).unwrap_err().to_string().contains("1000 at most"));
+        // Roots at 0 do not count.
+        c[1001] = 0.0;
+        assert_eq!(roots(&c).unwrap().degree(), 1001);
+    }
+
+    #[test]
+    fn a_high_degree_is_solved() {
+        let mut c = vec![0.0; 65];
+        (c[0], c[1], c[64]) = (1.0, -0.5, 0.25);
+        let found = roots(&c).unwrap();
+        assert_eq!(found.degree(), 64);
+        found.all().iter().for_each(|z| assert!(polynomial::at(&c, *z).0.abs() < 1e-12, "{z:?}"));
     }
 
     #[test]

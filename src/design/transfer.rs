@@ -72,7 +72,7 @@ impl Tf {
     /// ```
     ///
     /// # Errors
-    /// A numerator of zeros, and roots that are not found (none such is known).
+    /// A numerator of zeros, a degree above 1000, or roots beyond float64.
     #[doc(alias = "tf2zpk")]
     pub fn to_zpk(&self) -> Result<Zpk> {
         let delay = self.b.iter().take_while(|v| **v == 0.0).count();
