@@ -3,9 +3,13 @@
 use dspk::design::{Firwin2Options, FirwinOptions, PassZero, SavgolCoeffsOptions, Window};
 use dspk::design::{firwin, firwin2, savgol_coeffs};
 
+type Firwin = (usize, &'static [f64], Window, bool, bool, [f64; 3]);
+type Firwin2 = (usize, &'static [(f64, f64)], Option<usize>, bool, [f64; 3]);
+type Savgol = (usize, usize, usize, Option<f64>, [f64; 3]);
+
 /// Taps 0, 4 and the middle one of `scipy.signal.firwin(numtaps, cutoff, window=, pass_zero=, scale=)`.
 #[rustfmt::skip]
-const FIRWIN: [(usize, &[f64], Window, bool, bool, [f64; 3]); 4] = [
+const FIRWIN: [Firwin; 4] = [
     (31, &[0.3], Window::Hamming, true, true, [0.0016948642895205012, -0.0054270425742124, 0.29950724254439726]),
     (30, &[0.2, 0.5], Window::Blackman, false, true, [3.128986493693028e-19, -0.0025956267762135676, 0.2549327509989315]),
     (41, &[0.1, 0.2, 0.7], Window::Hann, true, false, [-0.0, -0.0018067630421646087, 0.5999999999999999]),
@@ -14,7 +18,7 @@ const FIRWIN: [(usize, &[f64], Window, bool, bool, [f64; 3]); 4] = [
 
 /// Taps 0, 4 and the middle one of `scipy.signal.firwin2(numtaps, freq, gain, nfreqs=, antisymmetric=)`.
 #[rustfmt::skip]
-const FIRWIN2: [(usize, &[(f64, f64)], Option<usize>, bool, [f64; 3]); 5] = [
+const FIRWIN2: [Firwin2; 5] = [
     (31, &[(0.0, 1.0), (0.5, 1.0), (1.0, 0.0)], None, false, [8.661472794343251e-05, 0.0004289752849105833, 0.75]),
     (64, &[(0.0, 0.0), (0.2, 1.0), (0.3, 1.0), (0.6, 0.5), (0.8, 0.0), (1.0, 0.0)], None, false, [-1.9124661251536598e-05, -0.00010708499294353689, 0.3877655274131153]),
     (151, &[(0.0, 1.0), (0.5, 1.0), (0.5, 0.0), (1.0, 0.0)], Some(300), false, [-0.0003484774242002071, -0.00039667353329471866, 0.5]),
@@ -24,7 +28,7 @@ const FIRWIN2: [(usize, &[(f64, f64)], Option<usize>, bool, [f64; 3]); 5] = [
 
 /// Coefficients 0, 1 and the middle one of `scipy.signal.savgol_coeffs(window_length, polyorder, deriv, 0.5, pos)`.
 #[rustfmt::skip]
-const SAVGOL: [(usize, usize, usize, Option<f64>, [f64; 3]); 6] = [
+const SAVGOL: [Savgol; 6] = [
     (5, 2, 0, None, [-0.08571428571428574, 0.34285714285714275, 0.4857142857142856]),
     (7, 3, 1, None, [-0.17460317460317445, 0.5317460317460315, 4.4538975244369835e-17]),
     (11, 4, 2, None, [-0.20979020979021018, 0.4055944055944052, -0.4428904428904406]),
