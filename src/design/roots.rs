@@ -35,8 +35,7 @@ pub(super) fn roots(c: &[f64]) -> Result<Roots> {
     }
     let mut rest = eigenvalues(Matrix::companion(&monic))?;
     polish(&c[..c.len() - trailing], &mut rest);
-    found.real.extend(rest.real);
-    found.pairs.extend(rest.pairs);
+    found.append(rest);
     if found.all().iter().any(|z| !z.abs().is_finite()) {
         return Err(not_found(c.len() - 1));
     }

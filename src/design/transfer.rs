@@ -82,8 +82,7 @@ impl Tf {
         };
         let mut split = split_off_units(b);
         let rest = roots(&split.rest)?;
-        split.found.real.extend(rest.real);
-        split.found.pairs.extend(rest.pairs);
+        split.found.append(rest);
         Ok(Zpk { zeros: split.found, poles: roots(&self.a)?, gain })
     }
 

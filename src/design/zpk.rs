@@ -31,6 +31,11 @@ impl Roots {
             * self.pairs.iter().map(|&p| f(p).norm_sqr()).product::<f64>()
     }
 
+    pub fn append(&mut self, other: Roots) {
+        self.real.extend(other.real);
+        self.pairs.extend(other.pairs);
+    }
+
     pub fn push_real(&mut self, value: f64, times: usize) {
         self.real.extend(std::iter::repeat_n(value, times));
     }

@@ -123,9 +123,16 @@ const SAVGOL_COEFFS: Command = Command {
     },
 };
 
-/// Filters take the symmetric form, whatever a name's ending says.
+/// The window, of which a filter takes the symmetric form.
 fn window(params: &Params) -> Result<Window> {
-    Ok(params.window("window")?.map_or(Window::Hamming, |(window, _)| window))
+    match params.window("window")? {
+        None => Ok(Window::Hamming),
+        Some((window, None | Some(false))) => Ok(window),
+        Some((window, Some(true))) => Err(Error::invalid(format!(
+            "parameter 'window' asks for a periodic window, which is for spectra; filters take \"{}\" in its symmetric form",
+            window.name()
+        ))),
+    }
 }
 
 fn pass_zero(params: &Params) -> Result<PassZero> {

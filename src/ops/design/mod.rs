@@ -96,6 +96,8 @@ mod tests {
         assert!(message("firwin", &with("\"high\"")).contains("\"highpass\""));
         assert!(message("firwin", &with("3")).contains("not true or false"));
         assert!(message("firwin", &with("false")).contains("odd number such as 13"));
+        let periodic = r#"{"numtaps": 11, "cutoff": 0.3, "window": "hann_periodic"}"#;
+        assert!(message("firwin", periodic).contains("symmetric form"));
         assert!(message("firwin2", r#"{"numtaps": 3, "freq": [0, 1], "gain": [1]}"#).contains("one gain for each"));
     }
 }
