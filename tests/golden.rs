@@ -1,6 +1,8 @@
 //! Every golden case (float64 scipy) on every runtime of this machine, at the tolerance of `docs/architecture.md`.
 
 mod common;
+#[path = "golden/designs.rs"]
+mod designs;
 #[path = "golden/spectra.rs"]
 mod spectra;
 #[path = "common/vectors.rs"]
