@@ -12,7 +12,7 @@ const LARGEST_DETOUR: f64 = 1e8;
 
 /// What a section computes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Form {
+pub(in crate::ops::filter) enum Form {
     /// `b0 b1 b2`.
     General,
     /// `1 b1 1`.
@@ -23,7 +23,7 @@ pub(super) enum Form {
 
 impl Form {
     /// Its name, fit for a file name.
-    pub(super) fn name(self) -> &'static str {
+    pub(in crate::ops::filter) fn name(self) -> &'static str {
         match self {
             Form::General => "general",
             Form::UnitEnds => "unit-ends",
@@ -34,25 +34,25 @@ impl Form {
 
 /// A cascade in one form.
 #[derive(Debug, Clone)]
-pub(super) struct Cascade {
-    pub(super) form: Form,
+pub(in crate::ops::filter) struct Cascade {
+    pub(in crate::ops::filter) form: Form,
     /// Applied to the input.
-    pub(super) gain: f64,
+    pub(in crate::ops::filter) gain: f64,
     /// `b0 b1 b2 -a1 -a2` of each section.
-    pub(super) sections: Vec<[f64; 5]>,
+    pub(in crate::ops::filter) sections: Vec<[f64; 5]>,
     /// scipy's state of a section over this one's.
     scale: Vec<f64>,
 }
 
 impl Cascade {
     /// The sections exactly as given.
-    pub(super) fn general(sos: &[[f64; 6]]) -> Self {
+    pub(in crate::ops::filter) fn general(sos: &[[f64; 6]]) -> Self {
         let sections = sos.iter().map(|s| [s[0], s[1], s[2], -s[4], -s[5]]).collect();
         Cascade { form: Form::General, gain: 1.0, sections, scale: vec![1.0; sos.len()] }
     }
 
     /// The cheapest form; one whose states convert to scipy's if `stateful`.
-    pub(super) fn cheapest(sos: &[[f64; 6]], stateful: bool) -> Self {
+    pub(in crate::ops::filter) fn cheapest(sos: &[[f64; 6]], stateful: bool) -> Self {
         let gain: f64 = sos.iter().map(|s| s[0]).product();
         let general = Self::general(sos);
         // Gains that cannot be divided out (a delay, b0 = 0) or whose product leaves float64's comfortable range.
@@ -106,12 +106,12 @@ impl Cascade {
     }
 
     /// This cascade's state of `section` from scipy's.
-    pub(super) fn import(&self, section: usize, scipy: f64) -> f64 {
+    pub(in crate::ops::filter) fn import(&self, section: usize, scipy: f64) -> f64 {
         scipy / self.scale[section]
     }
 
     /// scipy's state of `section` from this cascade's.
-    pub(super) fn export(&self, section: usize, own: f64) -> f64 {
+    pub(in crate::ops::filter) fn export(&self, section: usize, own: f64) -> f64 {
         own * self.scale[section]
     }
 }
