@@ -1,9 +1,9 @@
 //! `dspk op lfilter`.
 
 use super::FirFilter;
-use crate::ops::filter::SosFilter;
 use crate::error::{Error, Result};
 use crate::ops::command::{Array, Command, NdArray, Outputs, Param, Params, Request};
+use crate::ops::filter::SosFilter;
 
 pub(crate) const COMMAND: Command = Command {
     name: "lfilter",

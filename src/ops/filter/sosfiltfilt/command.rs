@@ -4,8 +4,11 @@ use super::{FiltFilt, Padding, SosFiltFilt};
 use crate::error::Result;
 use crate::ops::command::{Command, Outputs, Param, Params, Request};
 
-const PADTYPE: Param =
-    Param::optional("padtype", "\"odd\"", "how the signal goes on beyond its ends: odd, even, constant, or null for not at all");
+const PADTYPE: Param = Param::optional(
+    "padtype",
+    "\"odd\"",
+    "how the signal goes on beyond its ends: odd, even, constant, or null for not at all",
+);
 
 pub(crate) const COMMAND: Command = Command {
     name: "sosfiltfilt",

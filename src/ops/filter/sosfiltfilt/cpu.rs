@@ -83,8 +83,11 @@ struct Edges {
 
 impl Edges {
     fn new(extension: Extension, x: &Source<'_>, channel: usize, count: usize) -> Self {
-        let mut edges =
-            Edges { head: vec![[0.0; LANES]; extension.edge], tail: vec![[0.0; LANES]; extension.edge], first: [0.0; LANES] };
+        let mut edges = Edges {
+            head: vec![[0.0; LANES]; extension.edge],
+            tail: vec![[0.0; LANES]; extension.edge],
+            first: [0.0; LANES],
+        };
         for lane in 0..count {
             edges.head.iter_mut().zip(extension.head(x, channel + lane)).for_each(|(wide, v)| wide[lane] = v);
             edges.tail.iter_mut().zip(extension.tail(x, channel + lane)).for_each(|(wide, v)| wide[lane] = v);

@@ -1,7 +1,7 @@
 //! Forward and backward for transfer functions: scipy's `filtfilt`.
 
-use super::extension::{Extension, Padding};
 use super::SosFiltFilt;
+use super::extension::{Extension, Padding};
 use crate::design::lfilter_zi;
 use crate::error::Result;
 use crate::ops::filter::{FirFilter, transfer};

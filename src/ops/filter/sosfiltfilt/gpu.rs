@@ -117,16 +117,8 @@ impl Work<'_> {
             .map(|(steady, states)| {
                 let kernel = compose_plain("filter/steady", &[("SECTIONS", steady.len() as u32)])?;
                 let words = steady.iter().flat_map(|w| w.map(split)).flatten().flat_map(f32::to_le_bytes);
-                let args = [
-                    word(self.channels)?,
-                    word(values.pitch)?,
-                    word(at)?,
-                    less.to_bits(),
-                    1f32.to_bits(),
-                    0,
-                    0,
-                    0,
-                ];
+                let args =
+                    [word(self.channels)?, word(values.pitch)?, word(at)?, less.to_bits(), 1f32.to_bits(), 0, 0, 0];
                 let buffers = [
                     constant(self.gpu, &words.collect::<Vec<u8>>())?,
                     all(values),
