@@ -105,6 +105,19 @@ impl Cascade {
         (1..count).map(|k| up_to[k] * rest[count - k] / up_to[count]).fold(1.0, f64::max)
     }
 
+    /// The states after an endless run of ones; not finite where a section has a pole at z = 1.
+    pub(in crate::ops::filter) fn steady(&self) -> Vec<f64> {
+        let mut input = self.gain;
+        let mut states = Vec::with_capacity(2 * self.sections.len());
+        for &[b0, b1, b2, na1, na2] in &self.sections {
+            // In these orders the sums are exact for poles and zeros near 1.
+            let gain = ((b0 + b1) + b2) / ((1.0 - na1) - na2);
+            states.extend([(gain - b0) * input, (b2 + na2 * gain) * input]);
+            input *= gain;
+        }
+        states
+    }
+
     /// This cascade's state of `section` from scipy's.
     pub(in crate::ops::filter) fn import(&self, section: usize, scipy: f64) -> f64 {
         scipy / self.scale[section]
@@ -205,6 +218,19 @@ mod tests {
             [(8, 0.1, 40.0, 1000.0), (4, 0.01, 10_000.0, 30_000.0), (20, 1.0, 40.0, 1000.0), (8, 1.0, 300.0, 30_000.0)]
         {
             assert_ne!(form(order, low, high, fs), Form::BandPass, "{order} {low} {high}");
+        }
+    }
+
+    #[test]
+    fn steady_states_stay() {
+        let sos = [section([0.3, 0.6, 0.3]), section([1.0, 0.0, -1.0]), section([1.0, -2.0, 1.0])];
+        for cascade in [Cascade::general(&sos), Cascade::cheapest(&sos, true), Cascade::cheapest(&sos, false)] {
+            let mut x = cascade.gain;
+            for (&[b0, b1, b2, na1, na2], s) in cascade.sections.iter().zip(cascade.steady().chunks_exact(2)) {
+                let y = b0 * x + s[0];
+                assert!((b1 * x + na1 * y + s[1] - s[0]).abs() < 1e-15 && (b2 * x + na2 * y - s[1]).abs() < 1e-15);
+                x = y;
+            }
         }
     }
 

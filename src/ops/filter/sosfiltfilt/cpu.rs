@@ -55,16 +55,17 @@ pub(super) fn run(task: Task<'_>, variant: &Variant, x: Source<'_>, y: ViewMut<'
 fn by_channels(task: Task<'_>, variant: &Variant, x: Source<'_>, y: ViewMut<'_>) -> Result<()> {
     let (level, tile) = (simd::level(), (variant.get("tile") as usize).next_multiple_of(BLOCK).max(BLOCK));
     let streamed = stream::pays(x.channels().saturating_mul(x.samples()).saturating_mul(size_of::<f32>()));
-    let cascades = [Cascade::cheapest(task.sos, true), Cascade::general(task.sos)];
+    // States begin and end here, so any form will do.
+    let cascades = [Cascade::cheapest(task.sos, false), Cascade::general(task.sos)];
+    let steady = cascades.each_ref().map(Cascade::steady);
     let samples = y.samples();
     groups(y, samples).into_par_iter().enumerate().with_max_len(1).for_each(|(group, mut rows)| {
         let first = group * LANES;
         let lanes = Lanes::channels(x, first, rows.len());
         let edges = Edges::new(task.extension, &x, first, rows.len());
-        for cascade in &cascades {
+        for (cascade, steady) in cascades.iter().zip(&steady) {
             let rows = &mut rows;
-            let finite =
-                level.run(Both { cascade, step: task.step, lanes: &lanes, edges: &edges, rows, tile, streamed });
+            let finite = level.run(Both { cascade, steady, lanes: &lanes, edges: &edges, rows, tile, streamed });
             // The forms differ in the samples after an infinity; the general one does what scipy does.
             if finite || cascade.form == Form::General {
                 break;
@@ -100,7 +101,8 @@ impl Edges {
 /// Both ways over one group of rows; whether all states stayed finite.
 struct Both<'a, 'b> {
     cascade: &'a Cascade,
-    step: &'a [[f64; 2]],
+    /// Its states after an endless run of ones.
+    steady: &'a [f64],
     lanes: &'a Lanes<'a>,
     edges: &'a Edges,
     rows: &'a mut [&'b mut [f32]],
@@ -111,8 +113,7 @@ struct Both<'a, 'b> {
 impl Both<'_, '_> {
     /// The states after an endless run of these values.
     fn steady(&self, values: &Wide) -> States {
-        let own = self.step.iter().enumerate().flat_map(|(k, pair)| pair.map(|z| self.cascade.import(k, z)));
-        own.map(|z| values.map(|v| z * v)).collect()
+        self.steady.iter().map(|z| values.map(|v| z * v)).collect()
     }
 }
 
