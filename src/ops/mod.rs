@@ -28,5 +28,7 @@ pub use problem::{Locality, Problem, Shape, State, Tolerance, Variant};
 /// Everything that can be called by name: the operations and the filter designs.
 pub fn commands() -> Vec<command::Command> {
     let operations = registry::registry().iter().map(|e| e.command);
-    design::commands().into_iter().chain(operations).collect()
+    // Second names.
+    let others = [filter::convolve::command::OACONVOLVE];
+    design::commands().into_iter().chain(operations).chain(others).collect()
 }

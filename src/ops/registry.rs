@@ -101,10 +101,11 @@ pub(crate) fn once_each(problem: &dyn Problem, dtype: Dtype, shape: Shape) -> u6
 
 /// All operations.
 pub fn registry() -> &'static [Entry] {
-    static REGISTRY: [Entry; 21] = [
+    static REGISTRY: [Entry; 22] = [
         crate::ops::convert::ENTRY,
         crate::ops::filter::sosfilt::ENTRY,
         crate::ops::filter::lfilter::ENTRY,
+        crate::ops::filter::convolve::ENTRY,
         crate::ops::spatial::common_reference::ENTRY,
         crate::ops::spectral::fft::FFT,
         crate::ops::spectral::fft::IFFT,
