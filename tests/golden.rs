@@ -14,7 +14,7 @@ use common::{close, noise, runtimes};
 use dspk::design::{Band, Sos, butter, get_window, sosfilt_zi};
 use dspk::ops::command::Params;
 use dspk::ops::convert::{ConvertOptions, Scale, convert};
-use dspk::ops::filter::{FirFilter, SosFilter};
+use dspk::ops::filter::{Convolve, FirFilter, Mode, SosFilter};
 use dspk::ops::spatial::{CommonReferenceOptions, NanPolicy, Operator, common_reference};
 use dspk::signal::{Signal, View};
 use vectors::{Case, golden};
@@ -145,6 +145,25 @@ fn lfilter_fir() {
             let y = filter.apply_with(&x, &mut state).expect("filtered");
             check(&what, &y, &case.outputs["y"], 1e-6, gain, &x);
             assert_zf(&what, filter.zi(&state), &case.outputs["zf"].0);
+        }
+    }
+}
+
+#[test]
+fn convolutions() {
+    for runtime in runtimes() {
+        for case in golden("fftconvolve").into_iter().chain(golden("oaconvolve")) {
+            let what = format!("{} on {runtime}", case.id);
+            let (x, taps) = (signal(&case, 0), &case.inputs[1].0);
+            let gain = taps.iter().map(|t| t.abs()).sum();
+            let params = &case.spec["params"];
+            let mode = Mode::named(params["mode"].as_str().expect("mode")).expect("known");
+            let y = Convolve::new(taps, mode).expect("plan").on(runtime).apply(&x).expect("convolved");
+            // The reference has some channels, and some of their samples.
+            let (reference, every) = (&case.outputs["y"], params["every"].as_u64().unwrap_or(1) as usize);
+            let rows: Vec<Vec<f32>> =
+                y.rows().take(reference.1[0]).map(|row| row.iter().copied().step_by(every).collect()).collect();
+            check(&what, &Signal::from_rows(&rows).expect("rows"), reference, 1e-6, gain, &x);
         }
     }
 }

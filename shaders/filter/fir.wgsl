@@ -6,6 +6,9 @@
 // which every device reads once for all threads. With COMPENSATE the sum keeps its rounding error from block to block;
 // `one` is 1.0, known at run time only, see shared/sum.wgsl.
 //
+// With WINDOW results are those of another part of the convolution: ahead of the samples by `shift` tiles, the taps having
+// `skip` zeros before them; samples are zeros beyond both ends of a channel, and so are results behind the last one.
+//
 // More taps than a uniform binding holds go in passes: `first` is the pass's first block, ACCUMULATE adds to the output.
 // dspk:import shared/fold.wgsl
 
@@ -16,6 +19,7 @@ const HISTORY: u32 = 0u; // dspk:specialise 0 1
 const ADDEND: u32 = 0u; // dspk:specialise 0 1
 const ACCUMULATE: u32 = 0u; // dspk:specialise 0 1
 const COMPENSATE: u32 = 1u; // dspk:specialise 0 1
+const WINDOW: u32 = 0u; // dspk:specialise 0 1
 const Q: u32 = R / 4u;
 
 struct FirArgs {
@@ -29,8 +33,12 @@ struct FirArgs {
     addend4: u32, // vectors of addend for each channel
     start4: u32, // where the segment starts in the addend
     one: f32,
-    unused_a: u32,
-    unused_b: u32,
+    from4: u32, // vectors between rows of samples
+    samples: u32,
+    shift: u32,
+    skip: u32,
+    first_channel: u32,
+    results: u32, // of a channel, zeros behind them
 }
 
 @group(0) @binding(0) var<uniform> args: FirArgs;
@@ -49,13 +57,21 @@ fn tap(k: u32) -> f32 {
 // Sample n of the channel, from the history if n is negative.
 fn sample(channel: u32, n: i32) -> f32 {
     if (n >= 0) {
-        let at = min(u32(n), args.pitch4 * 4u - 1u);
-        return x[channel * args.pitch4 + at / 4u][at % 4u];
+        let at = min(u32(n), args.from4 * 4u - 1u);
+        let v = x[(args.first_channel + channel) * args.from4 + at / 4u][at % 4u];
+        return select(v, 0.0, WINDOW == 1u && u32(n) >= args.samples);
     }
     if (HISTORY == 1u) {
         return history[channel * args.history + u32(i32(args.history) + n)];
     }
     return 0.0;
+}
+
+// Samples 4 at .. 4 at + 3 of a row, zeros beyond both ends of it.
+fn vector(row: u32, at: i32) -> vec4<f32> {
+    let v = x[row + u32(clamp(at, 0, i32(args.from4) - 1))];
+    let n = vec4<i32>(4 * at) + vec4<i32>(0, 1, 2, 3);
+    return select(vec4<f32>(0.0), v, (n >= vec4<i32>(0)) & (n < vec4<i32>(i32(args.samples))));
 }
 
 // A sum and what rounding leaves over.
@@ -79,7 +95,8 @@ fn main(
     }
     let channel = thread / args.tiles;
     let tile = thread % args.tiles;
-    let row = channel * args.pitch4;
+    let row = (args.first_channel + channel) * args.pitch4;
+    let from_row = (args.first_channel + channel) * args.from4;
 
     var total: array<f32, R>; // the compensated sum so far
     var part: array<f32, R>; // what is not yet in it
@@ -89,10 +106,16 @@ fn main(
         total[i] = 0.0;
         part[i] = 0.0;
     }
-    let newest = i32(tile) - i32(args.first);
+    let newest = i32(tile + args.shift) - i32(args.first);
     // dspk:unroll
     for (var q = 0u; q < Q; q++) {
-        let v = select(vec4<f32>(0.0), x[row + min(u32(max(newest, 0)) * Q + q, args.pitch4 - 1u)], newest >= 0);
+        var v: vec4<f32>;
+        // dspk:fold
+        if (WINDOW == 1u) {
+            v = vector(from_row, newest * i32(Q) + i32(q));
+        } else {
+            v = select(vec4<f32>(0.0), x[row + min(u32(max(newest, 0)) * Q + q, args.pitch4 - 1u)], newest >= 0);
+        }
         // dspk:unroll
         for (var e = 0u; e < 4u; e++) {
             window[R + 4u * q + e] = v[e];
@@ -103,7 +126,13 @@ fn main(
         let older = newest - i32(b) - 1;
         // dspk:unroll
         for (var q = 0u; q < Q; q++) {
-            let v = select(vec4<f32>(0.0), x[row + u32(max(older, 0)) * Q + q], older >= 0);
+            var v: vec4<f32>;
+            // dspk:fold
+            if (WINDOW == 1u) {
+                v = vector(from_row, older * i32(Q) + i32(q));
+            } else {
+                v = select(vec4<f32>(0.0), x[row + u32(max(older, 0)) * Q + q], older >= 0);
+            }
             // dspk:unroll
             for (var e = 0u; e < 4u; e++) {
                 window[4u * q + e] = v[e];
@@ -164,7 +193,7 @@ fn main(
         plain[i] = 0.0;
     }
     let again = select(0u, args.taps, spoiled);
-    for (var k = 0u; k < again; k++) {
+    for (var k = args.skip; k < again; k++) {
         let h = tap(k);
         // dspk:unroll
         for (var i = 0u; i < R; i++) {
@@ -186,6 +215,10 @@ fn main(
                 if (place < args.addend4) {
                     v += addend[channel * args.addend4 + place];
                 }
+            }
+            // dspk:fold
+            if (WINDOW == 1u) {
+                v = select(vec4<f32>(0.0), v, vec4<u32>(4u * at) + vec4<u32>(0u, 1u, 2u, 3u) < vec4<u32>(args.results));
             }
             y[row + at] = v;
         }

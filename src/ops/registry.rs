@@ -101,11 +101,12 @@ pub(crate) fn once_each(problem: &dyn Problem, dtype: Dtype, shape: Shape) -> u6
 
 /// All operations.
 pub fn registry() -> &'static [Entry] {
-    static REGISTRY: [Entry; 22] = [
+    static REGISTRY: [Entry; 23] = [
         crate::ops::convert::ENTRY,
         crate::ops::filter::sosfilt::ENTRY,
         crate::ops::filter::sosfiltfilt::ENTRY,
         crate::ops::filter::lfilter::ENTRY,
+        crate::ops::filter::convolve::ENTRY,
         crate::ops::spatial::common_reference::ENTRY,
         crate::ops::spectral::fft::FFT,
         crate::ops::spectral::fft::IFFT,

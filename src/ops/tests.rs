@@ -68,6 +68,10 @@ fn problems(entry: &super::registry::Entry) -> Vec<Representative> {
             let taps = |n: usize| (0..n).map(|k| (k as f64 + 0.5).cos()).collect::<Vec<_>>();
             all.extend([32, 200].map(|n| Representative::planar(FirFilter::new(&taps(n)).unwrap())));
         }
+        "fftconvolve" => {
+            use super::filter::convolve::tests::problem;
+            all.extend([20, 1025].map(|n| Representative::planar(problem(n))));
+        }
         "sosfilt" => {
             let bands = [(2, Band::Low(2.0)), (12, Band::Low(3000.0))];
             let filter = |(n, band)| SosFilter::new(&butter(n, band, 30_000.0).unwrap()).unwrap();

@@ -57,6 +57,22 @@ impl<'a> Lanes<'a> {
         lanes
     }
 
+    /// Samples `from .. from + count` of a channel for each `(channel, from, count)`, at most 16 of them; `from` may lie before
+    /// the first sample.
+    pub(crate) fn windows(source: Source<'a>, windows: impl IntoIterator<Item = (usize, isize, usize)>) -> Self {
+        let (channel_stride, sample_stride) = strides(source);
+        let mut lanes = Lanes { source, count: 0, base: [0; LANES], lead: [0; LANES], len: [0; LANES] };
+        for (i, (channel, from, count)) in windows.into_iter().take(LANES).enumerate() {
+            let end = source.samples().min(from.saturating_add_unsigned(count).max(0) as usize);
+            let first = (from.max(0) as usize).min(end);
+            lanes.base[i] = channel * channel_stride + first * sample_stride;
+            lanes.lead[i] = if from < 0 { from.unsigned_abs().min(count) } else { 0 };
+            lanes.len[i] = end - first;
+            lanes.count = i + 1;
+        }
+        lanes
+    }
+
     /// Rows in use.
     pub(crate) fn count(&self) -> usize {
         self.count
@@ -236,6 +252,11 @@ impl Cut {
     /// One piece a channel.
     pub(crate) fn whole(samples: usize) -> Self {
         Cut { len: samples, pieces: 1, samples }
+    }
+
+    /// Pieces of this length.
+    pub(crate) fn every(samples: usize, len: usize) -> Self {
+        Cut { len, pieces: samples.div_ceil(len), samples }
     }
 
     /// Enough pieces, none below `shortest`, to fill the lanes of every thread of the pool.

@@ -1,43 +1,71 @@
-//! Finite impulse responses on the CPU, in the direct form.
+//! Finite impulse responses on the CPU.
 //!
-//! `channels` puts 16 channels in the lanes; `time`, for few long channels, cuts them in time and puts the pieces there,
-//! each with the samples it needs from before it. Sums are float32 with float64 totals at proven places (see
-//! the module `plan`). An initial state is added to the first outputs afterwards; the final one is computed in float64 from
-//! the last samples.
+//! In the direct form `channels` puts 16 channels in the lanes; `time`, for few long channels, cuts them in time and puts
+//! the pieces there, each with the samples it needs from before it. Sums are float32 with float64 totals at proven places
+//! (see the module `plan`). `overlap`, for long responses, convolves blocks by their transforms (see
+//! `ops/filter/convolve`). An initial state is added to the first outputs afterwards; the final one is computed in float64
+//! from the last samples.
 
 use rayon::prelude::*;
 
-use super::kernel::{Filter, FinalState};
-use super::plan::plan;
+use super::direct::Direct;
+use super::kernel::FinalState;
 use crate::error::{Error, Result};
+use crate::ops::filter::convolve::{blocks, overlap::Overlap, spectra::Kept};
 use crate::ops::problem::{Shape, Variant};
 use crate::signal::{Source, ViewMut};
 use crate::simd::{
     self, Level,
-    lanes::{BLOCK, Cut, LANES, groups},
-    stream,
+    lanes::{Cut, groups},
 };
 
-/// A piece of a channel is at least this long, and this many times the response.
-const SHORTEST_PIECE: usize = 128;
-const RESPONSES_PER_PIECE: usize = 2;
+/// From so many taps on blocks are tried.
+const OVERLAPPED: usize = 48;
+/// From so many on they are the default.
+const LONG: usize = 96;
 
 /// Ways to compute, the default first. `outputs` is the register tile: 16 wants 32 vector registers.
 pub fn variants(taps: usize, shape: Shape) -> Vec<Variant> {
-    let outputs = if matches!(simd::level_name(), "avx512" | "neon") { [16, 8] } else { [8, 16] };
+    let mut all = direct_variants(taps, shape);
+    if taps >= OVERLAPPED {
+        let at = if taps >= LONG { 0 } else { all.len() };
+        let points = blocks::in_lanes(taps, shape.channels, shape.samples).into_iter().take(2);
+        let overlapped = points.map(|points| Variant::new("overlap", &[("points", points as u32)]));
+        all.splice(at..at, overlapped);
+    }
+    all
+}
+
+fn direct_variants(taps: usize, shape: Shape) -> Vec<Variant> {
+    let best = Direct::outputs();
+    let outputs = [best, 24 - best];
     let make = |method, tile, outputs| Variant::new(method, &[("outputs", outputs), ("tile", tile)]);
     let by_channels =
         vec![make("channels", 512, outputs[0]), make("channels", 1024, outputs[0]), make("channels", 512, outputs[1])];
-    if shape.samples < 2 * shortest_piece(taps) {
+    if shape.samples < 2 * Direct::shortest_piece(taps) {
         return by_channels;
     }
     let by_time = vec![make("time", 512, outputs[0]), make("time", 512, outputs[1])];
-    let lanes = LANES * shape.channels.div_ceil(LANES).next_multiple_of(rayon::current_num_threads());
-    if shape.channels * 4 < lanes * 3 { [by_time, by_channels].concat() } else { [by_channels, by_time].concat() }
+    let time_first = Direct::by_time(taps, shape.channels, shape.samples);
+    if time_first { [by_time, by_channels].concat() } else { [by_channels, by_time].concat() }
 }
 
-fn shortest_piece(taps: usize) -> usize {
-    taps.saturating_mul(RESPONSES_PER_PIECE).max(SHORTEST_PIECE)
+/// [`run`] by transforms of blocks, whose spectra of the taps are kept.
+pub fn run_overlapped(
+    taps: &[f64],
+    spectra: &Kept,
+    variant: &Variant,
+    x: Source<'_>,
+    mut y: ViewMut<'_>,
+    zi: Option<&mut [f64]>,
+) -> Result<()> {
+    check(taps, x, &y, zi.as_deref())?;
+    let (level, points) = (simd::level(), variant.get("points") as usize);
+    Overlap { taps, points, spectra, row: 0, first: 0 }.run(level, x, y.reborrow())?;
+    if let Some(zi) = zi.filter(|_| taps.len() > 1 && x.samples() > 0) {
+        carry_state(level, taps, x, y, zi);
+    }
+    Ok(())
 }
 
 /// Filters `x` into `y`, of the same shape: `y[n] = sum of taps[k] x[n - k]`. `zi`, if given, is scipy's state for `a = [1]`
@@ -61,25 +89,10 @@ fn run_at(
     }
     let cut = match variant.method {
         "channels" => Cut::whole(samples),
-        "time" => Cut::pieces(channels, samples, shortest_piece(taps.len())),
+        "time" => Cut::pieces(channels, samples, Direct::shortest_piece(taps.len())),
         other => return Err(Error::invalid(format!("lfilter has no variant `{other}`; it has channels and time"))),
     };
-    let blocks = plan(taps);
-    let history = (taps.len() - 1).next_multiple_of(BLOCK);
-    let streamed = stream::pays(channels.saturating_mul(samples).saturating_mul(size_of::<f32>()));
-    groups(y.reborrow(), cut.len).into_par_iter().enumerate().with_max_len(1).for_each(|(g, mut rows)| {
-        let lanes = cut.lanes(x, history, g * LANES, rows.len());
-        level.run(Filter {
-            blocks: &blocks,
-            lanes,
-            history,
-            len: cut.len,
-            rows: &mut rows,
-            tile: variant.get("tile") as usize,
-            outputs: variant.get("outputs") as usize,
-            streamed,
-        });
-    });
+    Direct::new(taps, 0, variant.get("outputs")).run_cut(level, cut, variant.get("tile") as usize, x, y.reborrow());
     if let Some(zi) = zi.filter(|_| taps.len() > 1) {
         carry_state(level, taps, x, y, zi);
     }

@@ -137,6 +137,30 @@ fn values_that_are_not_finite_reach_as_far_as_the_response() {
 }
 
 #[test]
+fn blocks_carry_the_same_state() {
+    let (channels, samples) = (3, 2500);
+    let data = noise(channels * samples, 3);
+    let x: Source<'_> = View::new(&data, channels, samples).unwrap().into();
+    for taps in [48, 100, 513].map(response) {
+        let start: Vec<f64> = noise(channels * (taps.len() - 1), 5).iter().map(|v| f64::from(*v) * 0.1).collect();
+        let mut want_state = start.clone();
+        let want = reference::run(&taps, x, Some(&mut want_state));
+        let all = variants(taps.len(), Shape { channels, samples });
+        let blocks: Vec<_> = all.iter().filter(|v| v.method == "overlap").collect();
+        assert_eq!(blocks.len(), 2, "{all:?}");
+        for variant in blocks {
+            let (mut state, mut y, spectra) = (start.clone(), dirty(channels, samples), Kept::default());
+            for (from, to) in [(0, 1), (1, 1), (1, 700), (700, 2500)] {
+                let (part, out) = (x.window(from, to - from), y.view_mut().window(from, to - from));
+                run_overlapped(&taps, &spectra, variant, part, out, Some(&mut state)).unwrap();
+            }
+            assert!(error(&y.to_vec(), &want, &taps, &data) < 6e-7, "{variant:?}");
+            assert!(state.iter().zip(&want_state).all(|(a, b)| (a - b).abs() < 1e-13));
+        }
+    }
+}
+
+#[test]
 fn wrong_arguments_are_told_apart() {
     use crate::ErrorKind::{InvalidArgument, Shape};
     let x = [0f32; 12];

@@ -10,8 +10,8 @@ use crate::ops::launch::{
     all, compose, compose_plain, constant, download, is_software, launch, pairs, space, upload, word,
 };
 use crate::ops::problem::{Shape, State, Variant};
-use crate::runtime::DeviceArray;
 use crate::runtime::gpu::{Command, DeviceBuffer, Facts, Gpu, Slice};
+use crate::runtime::{DeviceArray, Segment};
 
 /// Vectors of four taps that a pass may hold, as the kernel is composed.
 const CAPACITIES: [usize; 8] = [32, 64, 128, 256, 512, 1024, 2048, 4096];
@@ -133,7 +133,9 @@ impl<'a> Filter<'a> {
             for (pass, taps) in self.taps.chunks(self.capacity * 4).enumerate() {
                 let first = pass * self.capacity * 4 / self.width;
                 let size4 = place.filter(|_| pass == 0).map(|(_, size4)| size4);
-                let places = Places { channels: x.channels(), pitch: to.pitch, tiles, first, start: from.start };
+                let window = Window { pitch: from.pitch, ..Window::default() };
+                let places =
+                    Places { channels: x.channels(), pitch: to.pitch, tiles, first, start: from.start, window };
                 commands.push(self.launch(taps, &places, before.is_some(), size4, &buffers)?);
             }
             if i + 1 < pairs.len() || addend.is_some() {
@@ -171,6 +173,7 @@ impl<'a> Filter<'a> {
             ("ADDEND", u32::from(addend4.is_some())),
             ("ACCUMULATE", u32::from(places.first > 0)),
             ("COMPENSATE", u32::from(compensates(&self.taps))),
+            ("WINDOW", u32::from(places.window.samples > 0)),
         ];
         let kernel = compose("filter/fir", self.variant, &special)?;
         let mut bytes: Vec<u8> = taps.iter().flat_map(|t| t.to_le_bytes()).collect();
@@ -186,8 +189,12 @@ impl<'a> Filter<'a> {
             word(addend4.unwrap_or(0))?,
             word(places.start / 4)?,
             1f32.to_bits(),
-            0,
-            0,
+            word(places.window.pitch / 4)?,
+            word(places.window.samples)?,
+            word(places.window.shift)?,
+            word(places.window.skip)?,
+            word(places.window.channel)?,
+            word(places.window.results)?,
         ];
         let mut all = vec![constant(self.gpu, &bytes)?];
         all.extend_from_slice(buffers);
@@ -218,6 +225,57 @@ struct Places {
     first: usize,
     /// First sample of the segment.
     start: usize,
+    window: Window,
+}
+
+/// What is read, where results are those of another part of the convolution than the samples' own times.
+#[derive(Debug, Clone, Copy, Default)]
+struct Window {
+    /// Values between rows of samples.
+    pitch: usize,
+    /// Samples of a channel; 0: results are those of the samples' times.
+    samples: usize,
+    /// Tiles by which results are ahead of samples.
+    shift: usize,
+    /// Zeros before the taps.
+    skip: usize,
+    /// The first channel.
+    channel: usize,
+    /// Results of a channel.
+    results: usize,
+}
+
+/// Some channels of an array of one segment, and where the results begin, as counted in the full convolution.
+pub struct Part {
+    pub channel: usize,
+    pub channels: usize,
+    pub first: usize,
+}
+
+/// Records a part of the convolution of some channels of `x` into those of `y`.
+pub fn record_part(
+    taps: &[f64],
+    gpu: &dyn Gpu,
+    variant: &Variant,
+    x: &Segment,
+    y: &Segment,
+    part: &Part,
+) -> Result<Vec<Command>> {
+    let width = variant.get("R").max(1) as usize;
+    // Tiles of results begin where tiles of samples do: zeros before the taps make up for the rest.
+    let skip = part.first.next_multiple_of(width) - part.first;
+    let filter = Filter::new(&[&vec![0.0; skip], taps].concat(), gpu, variant)?;
+    let buffers = [all(x), filter.nothing.clone(), filter.nothing.clone(), all(y)];
+    let (tiles, shift) = (y.pitch.div_ceil(width), (part.first + skip) / width);
+    let passes = filter.taps.chunks(filter.capacity * 4).enumerate().map(|(pass, taps)| {
+        let first = pass * filter.capacity * 4 / width;
+        let skip = if pass == 0 { skip } else { 0 };
+        let window =
+            Window { pitch: x.pitch, samples: x.samples, shift, skip, channel: part.channel, results: y.samples };
+        let places = Places { channels: part.channels, pitch: y.pitch, tiles, first, start: 0, window };
+        filter.launch(taps, &places, false, None, &buffers)
+    });
+    passes.collect()
 }
 
 #[cfg(test)]

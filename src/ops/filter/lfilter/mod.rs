@@ -1,9 +1,12 @@
-//! Finite impulse response filters in direct form: scipy's `lfilter` with a denominator of 1.
+//! Finite impulse response filters: scipy's `lfilter` with a denominator of 1. Short ones are sums of products, long ones
+//! on the CPU go block by block through the transforms of [`super::convolve`].
 
 use std::f64::consts::PI;
+use std::sync::Arc;
 
 use crate::error::{Error, Result};
 use crate::ops::execute;
+use crate::ops::filter::convolve::{self, spectra::Kept};
 use crate::ops::problem::{Locality, Problem, Shape, State, Tolerance, Variant};
 use crate::ops::registry::{Entry, Representative, once_each};
 #[cfg(feature = "gpu")]
@@ -15,8 +18,9 @@ use crate::signal::{Signal, Source, ViewMut};
 
 pub(crate) mod command;
 mod cpu;
+pub(super) mod direct;
 #[cfg(feature = "gpu")]
-mod gpu;
+pub(super) mod gpu;
 mod kernel;
 mod plan;
 mod reference;
@@ -56,6 +60,8 @@ pub fn lfilter<'a>(taps: &[f64], x: impl Into<Source<'a>>) -> Result<Signal> {
 #[derive(Debug, Clone)]
 pub struct FirFilter {
     taps: Vec<f64>,
+    /// Spectra of the taps that have been needed.
+    spectra: Arc<Kept>,
     runtime: Option<String>,
 }
 
@@ -68,7 +74,7 @@ impl FirFilter {
         if let Some(k) = taps.iter().position(|t| !(*t as f32).is_finite()) {
             return Err(Error::invalid(format!("tap {k} is {}; every tap must be finite in float32", taps[k])));
         }
-        Ok(FirFilter { taps: taps.to_vec(), runtime: None })
+        Ok(FirFilter { taps: taps.to_vec(), spectra: Arc::default(), runtime: None })
     }
 
     /// Runs on the named runtime (see [`crate::runtime::set`] for the names) instead of the current one.
@@ -130,7 +136,18 @@ impl FirFilter {
 pub(crate) const ENTRY: Entry = Entry {
     command: command::COMMAND,
     kernels: &["filter/fir", "filter/fir_history"],
-    cpu_source: concat!(include_str!("cpu.rs"), include_str!("kernel.rs"), include_str!("plan.rs")),
+    cpu_source: concat!(
+        include_str!("cpu.rs"),
+        include_str!("direct.rs"),
+        include_str!("kernel.rs"),
+        include_str!("plan.rs"),
+        include_str!("../convolve/blocks.rs"),
+        include_str!("../convolve/overlap.rs"),
+        include_str!("../convolve/repair.rs"),
+        include_str!("../convolve/spectra.rs"),
+        include_str!("../../spectral/fft/lanes/mod.rs"),
+        include_str!("../../spectral/fft/lanes/butterflies.rs"),
+    ),
     gpu_source: include_str!("gpu.rs"),
     representatives: || {
         // A windowed sinc; any 63 taps cost the same.
@@ -184,14 +201,25 @@ impl Problem for FirFilter {
         }
     }
 
-    /// On the CPU every output adds the same products in the same order, however the rows are cut. On a device long
+    /// In the direct form on the CPU every output adds the same products in the same order, however the rows are cut. On a device long
     /// responses keep their rounding errors from block to block of `R` taps.
     fn rounding(&self, variant: &Variant) -> String {
         #[cfg(feature = "gpu")]
         if variant.method == "direct" && gpu::compensates(&self.taps) {
             return format!("direct R={}", variant.get("R"));
         }
-        if variant.method == "direct" { "direct" } else { "lanes" }.into()
+        match variant.method {
+            "direct" => "direct".into(),
+            "overlap" => variant.name.clone(),
+            _ => "lanes".into(),
+        }
+    }
+
+    fn tiles(&self, variant: &Variant) -> Vec<usize> {
+        match variant.method {
+            "overlap" => convolve::cpu::tiles(variant, self.taps.len()),
+            _ => variant.tiles(),
+        }
     }
 
     fn cpu_variants(&self, shape: Shape) -> Vec<Variant> {
@@ -199,7 +227,11 @@ impl Problem for FirFilter {
     }
 
     fn run_cpu(&self, variant: &Variant, x: Source<'_>, y: ViewMut<'_>, state: Option<&mut State>) -> Result<()> {
-        cpu::run(&self.taps, variant, x, y, state.map(|s| &mut s.values[..]))
+        let zi = state.map(|s| &mut s.values[..]);
+        match variant.method {
+            "overlap" => cpu::run_overlapped(&self.taps, &self.spectra, variant, x, y, zi),
+            _ => cpu::run(&self.taps, variant, x, y, zi),
+        }
     }
 
     #[cfg(feature = "gpu")]

@@ -57,7 +57,7 @@ const MAX_PLANS: usize = 64;
 static PLANS: LazyLock<Mutex<HashMap<(Kind, usize), Plan>>> = LazyLock::new(Mutex::default);
 
 /// The kept plan of a real transform of `n` points.
-pub(in crate::ops::spectral) fn real_forward_plan(n: usize) -> Arc<dyn RealToComplex<f32>> {
+pub(in crate::ops) fn real_forward_plan(n: usize) -> Arc<dyn RealToComplex<f32>> {
     match plan(Kind::Rfft, n) {
         Plan::Forward(plan) => plan,
         _ => RealFftPlanner::new().plan_fft_forward(n),
@@ -65,7 +65,7 @@ pub(in crate::ops::spectral) fn real_forward_plan(n: usize) -> Arc<dyn RealToCom
 }
 
 /// The kept plan of the inverse of a real transform of `n` points.
-pub(in crate::ops::spectral) fn real_inverse_plan(n: usize) -> Arc<dyn ComplexToReal<f32>> {
+pub(in crate::ops) fn real_inverse_plan(n: usize) -> Arc<dyn ComplexToReal<f32>> {
     match plan(Kind::Irfft, n) {
         Plan::Inverse(plan) => plan,
         _ => RealFftPlanner::new().plan_fft_inverse(n),

@@ -42,7 +42,7 @@ const SCRATCH_BYTES: u64 = 64 << 20;
 const SOFTWARE_SCRATCH_BYTES: u64 = 8 << 20;
 
 /// Variants, the default first.
-pub(in crate::ops::spectral) fn variants(t: &Transform, facts: &Facts, shape: Shape) -> Vec<Variant> {
+pub(in crate::ops) fn variants(t: &Transform, facts: &Facts, shape: Shape) -> Vec<Variant> {
     let form = Form::new(t, t.points(shape.samples));
     let software = is_software(facts);
     let mut all: Vec<(usize, Variant)> = Vec::new();
@@ -103,7 +103,7 @@ pub(super) fn record(
 
 /// Rows of float32 values in one binding, `pitch` (a multiple of two) from one to the next.
 #[derive(Debug, Clone)]
-pub(in crate::ops::spectral) struct Rows {
+pub(in crate::ops) struct Rows {
     pub slice: Slice,
     /// How many.
     pub count: usize,
@@ -114,7 +114,7 @@ pub(in crate::ops::spectral) struct Rows {
 
 /// Records the transform of rows into as many rows, whose padding is written with zeros. `variant` is one of
 /// [`variants`], or any that has their settings.
-pub(in crate::ops::spectral) fn rows(
+pub(in crate::ops) fn rows(
     t: &Transform,
     gpu: &dyn Gpu,
     variant: &Variant,
@@ -125,7 +125,7 @@ pub(in crate::ops::spectral) fn rows(
 }
 
 /// [`rows`], with what lies between passes in `space`: transforms recorded one after the other can share it.
-pub(in crate::ops::spectral) fn rows_within(
+pub(in crate::ops) fn rows_within(
     t: &Transform,
     gpu: &dyn Gpu,
     variant: &Variant,
@@ -149,7 +149,7 @@ pub(in crate::ops::spectral) fn rows_within(
 }
 
 /// The one segment of an array.
-pub(in crate::ops::spectral) fn only(operation: &str, array: &DeviceArray) -> Result<Rows> {
+pub(in crate::ops) fn only(operation: &str, array: &DeviceArray) -> Result<Rows> {
     match array.segments() {
         [segment] => Ok(Rows {
             slice: Slice::from(&segment.buffer),
@@ -176,7 +176,7 @@ fn scratch_bytes(facts: &Facts) -> u64 {
 }
 
 /// Bytes of the largest binding.
-pub(in crate::ops::spectral) fn room(limits: &Limits) -> u64 {
+pub(in crate::ops) fn room(limits: &Limits) -> u64 {
     limits.binding_bytes.min(limits.buffer_bytes)
 }
 

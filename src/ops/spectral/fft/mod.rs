@@ -14,16 +14,15 @@ use crate::signal::{ComplexSignal, ComplexView, Signal, Source};
 pub(crate) mod command;
 mod cpu;
 #[cfg(feature = "gpu")]
-pub(super) mod gpu;
-pub(super) mod lanes;
+pub(in crate::ops) mod gpu;
+pub(in crate::ops) mod lanes;
 mod recipe;
 mod reference;
 mod transform;
 
-pub(super) use cpu::{real_forward_plan, real_inverse_plan};
+pub(in crate::ops) use cpu::{real_forward_plan, real_inverse_plan};
 pub use recipe::Recipe;
-pub(super) use recipe::convenient;
-pub(super) use recipe::work_space;
+pub(in crate::ops) use recipe::{convenient, work_space};
 pub(crate) use transform::{Kind, Transform};
 
 /// Where the factor 1/n of a transform and its inverse goes, as in `numpy.fft`.

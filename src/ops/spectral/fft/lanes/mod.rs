@@ -24,10 +24,10 @@ mod tests;
 use butterflies::{Complex, dft};
 
 /// Real and imaginary parts of one point of sixteen rows.
-pub(in crate::ops::spectral) type Point = [Frame; 2];
+pub(in crate::ops) type Point = [Frame; 2];
 
 /// Most points: work space then is a part of the second cache.
-pub(in crate::ops::spectral) const MOST_POINTS: usize = 4096;
+pub(in crate::ops) const MOST_POINTS: usize = 4096;
 /// Points of a block that fits the nearest cache.
 const NEAR: usize = 192;
 /// Plans that are kept.
@@ -44,7 +44,7 @@ struct Pass {
 
 /// What is needed next, asked for between butterflies: memory that is waited for all at once is most of a transform.
 #[derive(Debug, Default)]
-pub(in crate::ops::spectral) struct Ahead<'a> {
+pub(in crate::ops) struct Ahead<'a> {
     data: &'a [f32],
     at: usize,
     end: usize,
@@ -73,7 +73,7 @@ impl<'a> Ahead<'a> {
 
 /// The transform of so many complex points.
 #[derive(Debug)]
-pub(in crate::ops::spectral) struct Plan {
+pub(in crate::ops) struct Plan {
     points: usize,
     passes: Vec<Pass>,
     /// Roots of all passes: `radix - 1` for each point of a span.
@@ -231,31 +231,80 @@ impl Plan {
         mut done: impl FnMut(usize, &mut [Point], &mut Ahead<'_>),
     ) {
         let z = &mut z[..self.points];
-        let near = passes.iter().position(|p| p.radix * p.span <= NEAR).unwrap_or(passes.len());
-        let (far, near) = passes.split_at(near);
+        let (far, near) = self.far_and_near(passes);
         for pass in far {
-            self.pass(simd, pass, z, ahead);
+            self.pass::<S, false>(simd, pass, z, ahead);
         }
         let block = near.first().map_or(self.points, |p| p.radix * p.span);
         for (i, z) in z.chunks_exact_mut(block).enumerate() {
             for pass in near {
-                self.pass(simd, pass, z, ahead);
+                self.pass::<S, false>(simd, pass, z, ahead);
             }
             done(i * block, z, ahead);
         }
     }
 
+    /// A pass, or its transpose.
     #[inline(always)]
-    fn pass<S: Simd>(&self, simd: S, pass: &Pass, z: &mut [Point], ahead: &mut Ahead<'_>) {
+    fn pass<S: Simd, const BACK: bool>(&self, simd: S, pass: &Pass, z: &mut [Point], ahead: &mut Ahead<'_>) {
         let roots = &self.roots[pass.first..];
         match pass.radix {
-            2 => butterflies::<S, 2>(simd, pass.span, roots, z, ahead),
-            3 => butterflies::<S, 3>(simd, pass.span, roots, z, ahead),
-            4 => butterflies::<S, 4>(simd, pass.span, roots, z, ahead),
-            5 => butterflies::<S, 5>(simd, pass.span, roots, z, ahead),
-            7 => butterflies::<S, 7>(simd, pass.span, roots, z, ahead),
-            _ => butterflies::<S, 8>(simd, pass.span, roots, z, ahead),
+            2 => butterflies::<S, 2, BACK>(simd, pass.span, roots, z, ahead),
+            3 => butterflies::<S, 3, BACK>(simd, pass.span, roots, z, ahead),
+            4 => butterflies::<S, 4, BACK>(simd, pass.span, roots, z, ahead),
+            5 => butterflies::<S, 5, BACK>(simd, pass.span, roots, z, ahead),
+            7 => butterflies::<S, 7, BACK>(simd, pass.span, roots, z, ahead),
+            _ => butterflies::<S, 8, BACK>(simd, pass.span, roots, z, ahead),
         }
+    }
+
+    /// Values in the order in which results stand.
+    pub fn in_own_order<T: Copy>(&self, values: &[T]) -> Vec<T> {
+        self.results.iter().map(|k| values[*k as usize]).collect()
+    }
+
+    /// Circular convolution in place: transforms, times `factors` (see [`Plan::in_own_order`]), and back, but for the
+    /// factor of one over the number of points. Leaves real and imaginary parts exchanged.
+    ///
+    /// The matrix of the transform is symmetric, so the transposed passes in reverse take the own order to the natural one
+    /// and nothing is sorted; with the parts exchanged before and after they make the inverse.
+    #[inline(always)]
+    pub fn convolve<S: Simd>(&self, simd: S, factors: &[[f32; 2]], z: &mut [Point], ahead: &mut Ahead<'_>) {
+        let z = &mut z[..self.points];
+        let (far, near) = self.far_and_near(&self.passes);
+        for pass in far {
+            self.pass_apart::<S, false>(simd, pass, z, ahead);
+        }
+        let block = near.first().map_or(self.points, |p| p.radix * p.span);
+        for (z, factors) in z.chunks_exact_mut(block).zip(factors.chunks_exact(block)) {
+            for pass in near {
+                self.pass_apart::<S, false>(simd, pass, z, ahead);
+            }
+            for (point, factor) in z.iter_mut().zip(factors) {
+                let v = load(simd, point).times(simd, *factor);
+                store(Complex { re: v.im, im: v.re }, point);
+            }
+            for pass in near.iter().rev() {
+                self.pass_apart::<S, true>(simd, pass, z, ahead);
+            }
+        }
+        for pass in far.iter().rev() {
+            self.pass_apart::<S, true>(simd, pass, z, ahead);
+        }
+    }
+
+    /// A pass as a function of its own, for what takes passes at several places: code in line would be as many times as large.
+    #[inline(never)]
+    fn pass_apart<S: Simd, const BACK: bool>(&self, simd: S, pass: &Pass, z: &mut [Point], ahead: &mut Ahead<'_>) {
+        simd.vectorize(
+            #[inline(always)]
+            || self.pass::<S, BACK>(simd, pass, z, ahead),
+        );
+    }
+
+    /// Passes over more than fits the nearest cache, and the others.
+    fn far_and_near<'p>(&self, passes: &'p [Pass]) -> (&'p [Pass], &'p [Pass]) {
+        passes.split_at(passes.iter().position(|p| p.radix * p.span <= NEAR).unwrap_or(passes.len()))
     }
 
     /// Whether [`Plan::transform_rows`] can be used.
@@ -395,8 +444,9 @@ fn store<S: Simd>(v: Complex<S>, point: &mut Point) {
     v.im.store_array(&mut point[1]);
 }
 
+/// A pass in place; `BACK`: its transpose, roots first.
 #[inline(always)]
-fn butterflies<S: Simd, const R: usize>(
+fn butterflies<S: Simd, const R: usize, const BACK: bool>(
     simd: S,
     span: usize,
     roots: &[[f32; 2]],
@@ -411,12 +461,17 @@ fn butterflies<S: Simd, const R: usize>(
             for (v, part) in v.iter_mut().zip(&parts) {
                 *v = load(simd, &part[j]);
             }
-            dft(simd, &mut v);
+            if !BACK {
+                dft(simd, &mut v);
+            }
             if span > 1 {
                 let roots = &roots[j * (R - 1)..(j + 1) * (R - 1)];
                 for q in 1..R {
                     v[q] = v[q].times(simd, roots[q - 1]);
                 }
+            }
+            if BACK {
+                dft(simd, &mut v);
             }
             for q in 0..R {
                 store(v[q], &mut parts[q][j]);
