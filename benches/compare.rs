@@ -19,6 +19,7 @@ const ROUNDS: usize = 9;
 struct Jobs {
     sosfilt: SosFilter,
     fir: FirFilter,
+    long: FirFilter,
     median: CommonReference,
     mean: CommonReference,
     convert: Convert,
@@ -30,11 +31,12 @@ impl Jobs {
             let runtime = Some(runtime.to_string());
             CommonReference::new(&CommonReferenceOptions { operator, runtime, ..Default::default() })
         };
-        // Any 63 taps cost the same.
-        let taps: Vec<f64> = (0..63).map(|k| (0.2 * f64::from(k)).sin() / 63.0).collect();
+        // Any taps of one number cost the same.
+        let taps = |n: u32| -> Vec<f64> { (0..n).map(|k| (0.2 * f64::from(k)).sin() / f64::from(n)).collect() };
         Ok(Jobs {
             sosfilt: SosFilter::new(&butter(5, Band::Pass(300.0, 6000.0), 30_000.0)?)?.on(runtime),
-            fir: FirFilter::new(&taps)?.on(runtime),
+            fir: FirFilter::new(&taps(63))?.on(runtime),
+            long: FirFilter::new(&taps(1025))?.on(runtime),
             median: reference(Operator::Median)?,
             mean: reference(Operator::Mean)?,
             convert: Convert::new(&ConvertOptions {
@@ -61,11 +63,13 @@ fn cpu(channels: usize, samples: usize) -> Result<()> {
         "{:<18} {:>9} {:>9} {:>9} {:>12} {:>12}",
         "operation", "peer ms", "dspk ms", "copy ms", "peer/dspk", "dspk/copy"
     );
-    for name in ["sosfilt_f64", "sosfilt_f32", "fir63", "median_reference", "mean_reference", "convert_i16"] {
+    for name in ["sosfilt_f64", "sosfilt_f32", "fir63", "fir1025", "median_reference", "mean_reference", "convert_i16"]
+    {
         let mut run = || -> Result<f64> {
             match name {
                 "sosfilt_f64" | "sosfilt_f32" => timed(|| jobs.sosfilt.apply_into(&x, y.view_mut())),
                 "fir63" => timed(|| jobs.fir.apply_into(&x, y.view_mut())),
+                "fir1025" => timed(|| jobs.long.apply_into(&x, y.view_mut())),
                 "median_reference" => timed(|| jobs.median.apply_into(&x, y.view_mut())),
                 "mean_reference" => timed(|| jobs.mean.apply_into(&x, y.view_mut())),
                 _ => timed(|| jobs.convert.apply_into(raw, y.view_mut())),

@@ -19,7 +19,7 @@ raw = np.ascontiguousarray(raw)
 y32 = np.zeros((C, N), np.float32)
 y64 = np.zeros((C, N))
 sos = ss.butter(5, [300, 6000], "bandpass", fs=30000, output="sos")
-taps = ss.firwin(63, [300, 6000], pass_zero=False, fs=30000)
+taps = [ss.firwin(n, [300, 6000], pass_zero=False, fs=30000)[None].astype(np.float32) for n in (63, 1025)]
 pool = ThreadPoolExecutor(2)
 channels = [slice(0, C // 2), slice(C // 2, C)]
 samples = [slice(0, N // 2), slice(N // 2, N)]
@@ -35,9 +35,9 @@ def sosfilt(x, y):
     both(part, channels)
 
 
-def fir():
+def fir(taps):
     def part(s):
-        y32[s] = ss.oaconvolve(x32[s], taps[None].astype(np.float32), axes=-1)[:, :N]
+        y32[s] = ss.oaconvolve(x32[s], taps, axes=-1)[:, :N]
     both(part, channels)
 
 
@@ -62,7 +62,8 @@ def copy():
 rows = {
     "sosfilt_f64": lambda: sosfilt(x64, y64),
     "sosfilt_f32": lambda: sosfilt(x32, y32),
-    "fir63": fir,
+    "fir63": lambda: fir(taps[0]),
+    "fir1025": lambda: fir(taps[1]),
     "median_reference": lambda: reference(np.median),
     "mean_reference": lambda: reference(np.mean),
     "convert_i16": convert,
