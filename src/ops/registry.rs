@@ -101,10 +101,12 @@ pub(crate) fn once_each(problem: &dyn Problem, dtype: Dtype, shape: Shape) -> u6
 
 /// All operations.
 pub fn registry() -> &'static [Entry] {
-    static REGISTRY: [Entry; 21] = [
+    static REGISTRY: [Entry; 23] = [
         crate::ops::convert::ENTRY,
         crate::ops::filter::sosfilt::ENTRY,
         crate::ops::filter::lfilter::ENTRY,
+        crate::ops::filter::median::MEDIAN_FILTER,
+        crate::ops::filter::median::MEDFILT,
         crate::ops::spatial::common_reference::ENTRY,
         crate::ops::spectral::fft::FFT,
         crate::ops::spectral::fft::IFFT,
