@@ -39,7 +39,7 @@ impl<'a> Lanes<'a> {
     }
 
     /// Samples `start .. start + len` of a channel for each `(channel, start, len)`, at most 16 of them, and up to `before`
-    /// samples that precede them: the piece itself begins at time `before`.
+    /// samples that precede them: the piece itself begins at time `before`. Samples past the end of the channel read as zero.
     pub(crate) fn pieces(
         source: Source<'a>,
         before: usize,
@@ -51,7 +51,7 @@ impl<'a> Lanes<'a> {
             let past = before.min(start);
             lanes.base[i] = channel * channel_stride + (start - past) * sample_stride;
             lanes.lead[i] = before - past;
-            lanes.len[i] = past + len;
+            lanes.len[i] = (past + len).min(source.samples().saturating_sub(start - past));
             lanes.count = i + 1;
         }
         lanes
@@ -234,9 +234,21 @@ impl Cut {
 
     /// Pieces `first .. first + count`, each with the `before` samples that precede it (see [`Lanes::pieces`]).
     pub(crate) fn lanes<'a>(&self, x: Source<'a>, before: usize, first: usize, count: usize) -> Lanes<'a> {
+        self.lanes_ahead(x, before, 0, first, count)
+    }
+
+    /// The same, all moved by `ahead` samples towards the end of the channel.
+    pub(crate) fn lanes_ahead<'a>(
+        &self,
+        x: Source<'a>,
+        before: usize,
+        ahead: usize,
+        first: usize,
+        count: usize,
+    ) -> Lanes<'a> {
         let pieces = (first..first + count).map(|i| {
             let (channel, piece) = self.locate(i);
-            (channel, piece * self.len, self.len.min(self.samples - piece * self.len))
+            (channel, piece * self.len + ahead, self.len.min(self.samples - piece * self.len))
         });
         Lanes::pieces(x, before, pieces)
     }

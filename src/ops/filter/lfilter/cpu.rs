@@ -46,6 +46,13 @@ pub fn run(taps: &[f64], variant: &Variant, x: Source<'_>, y: ViewMut<'_>, zi: O
     run_at(simd::level(), taps, variant, x, y, zi)
 }
 
+/// Filters `x` into `y`, of the same shape, looking ahead: `y[n] = sum of taps[k] x[n + ahead - k]`, with zeros beyond both
+/// ends.
+pub fn run_ahead(taps: &[f64], ahead: usize, variant: &Variant, x: Source<'_>, y: ViewMut<'_>) -> Result<()> {
+    check(taps, x, &y, None)?;
+    filter(simd::level(), taps, ahead, variant, x, y)
+}
+
 fn run_at(
     level: Level,
     taps: &[f64],
@@ -55,6 +62,22 @@ fn run_at(
     zi: Option<&mut [f64]>,
 ) -> Result<()> {
     check(taps, x, &y, zi.as_deref())?;
+    filter(level, taps, 0, variant, x, y.reborrow())?;
+    if let Some(zi) = zi.filter(|_| taps.len() > 1 && x.channels() > 0 && x.samples() > 0) {
+        carry_state(level, taps, x, y, zi);
+    }
+    Ok(())
+}
+
+/// The filter without state.
+fn filter(
+    level: Level,
+    taps: &[f64],
+    ahead: usize,
+    variant: &Variant,
+    x: Source<'_>,
+    y: ViewMut<'_>,
+) -> Result<()> {
     let (channels, samples) = (x.channels(), x.samples());
     if channels == 0 || samples == 0 {
         return Ok(());
@@ -67,8 +90,8 @@ fn run_at(
     let blocks = plan(taps);
     let history = (taps.len() - 1).next_multiple_of(BLOCK);
     let streamed = stream::pays(channels.saturating_mul(samples).saturating_mul(size_of::<f32>()));
-    groups(y.reborrow(), cut.len).into_par_iter().enumerate().with_max_len(1).for_each(|(g, mut rows)| {
-        let lanes = cut.lanes(x, history, g * LANES, rows.len());
+    groups(y, cut.len).into_par_iter().enumerate().with_max_len(1).for_each(|(g, mut rows)| {
+        let lanes = cut.lanes_ahead(x, history, ahead, g * LANES, rows.len());
         level.run(Filter {
             blocks: &blocks,
             lanes,
@@ -80,9 +103,6 @@ fn run_at(
             streamed,
         });
     });
-    if let Some(zi) = zi.filter(|_| taps.len() > 1) {
-        carry_state(level, taps, x, y, zi);
-    }
     Ok(())
 }
 

@@ -21,6 +21,8 @@ mod kernel;
 mod plan;
 mod reference;
 
+pub(in crate::ops::filter) use cpu::{run_ahead, variants as cpu_variants};
+
 /// Filters every channel with an FIR filter, from zero state, on the current runtime.
 ///
 /// `scipy.signal.lfilter(taps, 1, x)`: `y[n] = sum over k of taps[k] * x[n - k]`. `x` is any `[channels, samples]` array
