@@ -6,7 +6,7 @@
 
 use dspk::design::{Band, butter};
 use dspk::ops::convert::{Convert, ConvertOptions, Scale};
-use dspk::ops::filter::{FirFilter, SosFilter};
+use dspk::ops::filter::{FirFilter, SosFiltFilt, SosFilter};
 use dspk::ops::spatial::{CommonReference, CommonReferenceOptions, Operator};
 use dspk::signal::{Buffer, Signal, View};
 
@@ -16,9 +16,13 @@ use common::{Peer, Result, median, noise, timed};
 
 const ROUNDS: usize = 9;
 
+/// Taps of the FIR filters.
+const TAPS: [usize; 4] = [31, 63, 255, 1025];
+
 struct Jobs {
     sosfilt: SosFilter,
-    fir: FirFilter,
+    sosfiltfilt: SosFiltFilt,
+    fir: Vec<FirFilter>,
     median: CommonReference,
     mean: CommonReference,
     convert: Convert,
@@ -30,11 +34,13 @@ impl Jobs {
             let runtime = Some(runtime.to_string());
             CommonReference::new(&CommonReferenceOptions { operator, runtime, ..Default::default() })
         };
-        // Any 63 taps cost the same.
-        let taps: Vec<f64> = (0..63).map(|k| (0.2 * f64::from(k)).sin() / 63.0).collect();
+        let sos = butter(5, Band::Pass(300.0, 6000.0), 30_000.0)?;
+        // Any taps cost the same.
+        let taps = |count: usize| (0..count).map(|k| (0.2 * k as f64).sin() / count as f64).collect::<Vec<_>>();
         Ok(Jobs {
-            sosfilt: SosFilter::new(&butter(5, Band::Pass(300.0, 6000.0), 30_000.0)?)?.on(runtime),
-            fir: FirFilter::new(&taps)?.on(runtime),
+            sosfilt: SosFilter::new(&sos)?.on(runtime),
+            sosfiltfilt: SosFiltFilt::new(&sos)?.on(runtime),
+            fir: TAPS.iter().map(|n| Ok(FirFilter::new(&taps(*n))?.on(runtime))).collect::<Result<_>>()?,
             median: reference(Operator::Median)?,
             mean: reference(Operator::Mean)?,
             convert: Convert::new(&ConvertOptions {
@@ -61,11 +67,17 @@ fn cpu(channels: usize, samples: usize) -> Result<()> {
         "{:<18} {:>9} {:>9} {:>9} {:>12} {:>12}",
         "operation", "peer ms", "dspk ms", "copy ms", "peer/dspk", "dspk/copy"
     );
-    for name in ["sosfilt_f64", "sosfilt_f32", "fir63", "median_reference", "mean_reference", "convert_i16"] {
+    let firs = TAPS.map(|n| format!("fir{n}"));
+    let fixed = ["sosfilt_f64", "sosfilt_f32", "sosfiltfilt_f64", "median_reference", "mean_reference", "convert_i16"];
+    for name in fixed.into_iter().chain(firs.iter().map(String::as_str)) {
         let mut run = || -> Result<f64> {
             match name {
                 "sosfilt_f64" | "sosfilt_f32" => timed(|| jobs.sosfilt.apply_into(&x, y.view_mut())),
-                "fir63" => timed(|| jobs.fir.apply_into(&x, y.view_mut())),
+                "sosfiltfilt_f64" => timed(|| jobs.sosfiltfilt.apply_into(&x, y.view_mut())),
+                name if name.starts_with("fir") => {
+                    let fir = firs.iter().position(|f| f == name).map(|i| &jobs.fir[i]).ok_or("no such filter")?;
+                    timed(|| fir.apply_into(&x, y.view_mut()))
+                }
                 "median_reference" => timed(|| jobs.median.apply_into(&x, y.view_mut())),
                 "mean_reference" => timed(|| jobs.mean.apply_into(&x, y.view_mut())),
                 _ => timed(|| jobs.convert.apply_into(raw, y.view_mut())),
@@ -98,15 +110,18 @@ fn gpu(runtime: &str, channels: usize, samples: usize) -> Result<()> {
     let copy = common::copy_command(&gpu, &x)?;
     println!("{}, {channels} x {samples}, device-resident", gpu.facts().name);
     println!("{:<18} {:>9} {:>9} {:>12}", "operation", "dspk ms", "copy ms", "dspk/copy");
-    for name in ["sosfilt", "fir63", "median_reference", "mean_reference", "convert_i16"] {
+    let firs = TAPS.map(|n| format!("fir{n}"));
+    let fixed = ["sosfilt", "sosfiltfilt", "median_reference", "mean_reference", "convert_i16"];
+    for name in fixed.into_iter().chain(firs.iter().map(String::as_str)) {
         let run = || -> Result<f64> {
             timed(|| {
                 let y = match name {
                     "sosfilt" => jobs.sosfilt.apply_device(&x),
-                    "fir63" => jobs.fir.apply_device(&x),
+                    "sosfiltfilt" => jobs.sosfiltfilt.apply_device(&x),
                     "median_reference" => jobs.median.apply_device(&x),
                     "mean_reference" => jobs.mean.apply_device(&x),
-                    _ => jobs.convert.apply_device(&raw),
+                    "convert_i16" => jobs.convert.apply_device(&raw),
+                    name => jobs.fir[firs.iter().position(|f| f == name).unwrap_or(0)].apply_device(&x),
                 }?;
                 gpu.wait()?;
                 drop(y);

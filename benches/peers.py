@@ -19,7 +19,7 @@ raw = np.ascontiguousarray(raw)
 y32 = np.zeros((C, N), np.float32)
 y64 = np.zeros((C, N))
 sos = ss.butter(5, [300, 6000], "bandpass", fs=30000, output="sos")
-taps = ss.firwin(63, [300, 6000], pass_zero=False, fs=30000)
+taps = {n: ss.firwin(n, [300, 6000], pass_zero=False, fs=30000).astype(np.float32)[None] for n in (31, 63, 255, 1025)}
 pool = ThreadPoolExecutor(2)
 channels = [slice(0, C // 2), slice(C // 2, C)]
 samples = [slice(0, N // 2), slice(N // 2, N)]
@@ -35,9 +35,15 @@ def sosfilt(x, y):
     both(part, channels)
 
 
-def fir():
+def sosfiltfilt():
     def part(s):
-        y32[s] = ss.oaconvolve(x32[s], taps[None].astype(np.float32), axes=-1)[:, :N]
+        y64[s] = ss.sosfiltfilt(sos, x64[s])
+    both(part, channels)
+
+
+def fir(count):
+    def part(s):
+        y32[s] = ss.oaconvolve(x32[s], taps[count], axes=-1)[:, :N]
     both(part, channels)
 
 
@@ -62,7 +68,8 @@ def copy():
 rows = {
     "sosfilt_f64": lambda: sosfilt(x64, y64),
     "sosfilt_f32": lambda: sosfilt(x32, y32),
-    "fir63": fir,
+    "sosfiltfilt_f64": sosfiltfilt,
+    **{f"fir{n}": lambda n=n: fir(n) for n in taps},
     "median_reference": lambda: reference(np.median),
     "mean_reference": lambda: reference(np.mean),
     "convert_i16": convert,

@@ -1,5 +1,9 @@
 //! The designs against scipy 1.17.1.
 
+#[path = "design/fir.rs"]
+mod fir;
+#[path = "design/iir.rs"]
+mod iir;
 #[path = "design/windows.rs"]
 mod windows;
 

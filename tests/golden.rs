@@ -1,6 +1,10 @@
 //! Every golden case (float64 scipy) on every runtime of this machine, at the tolerance of `docs/architecture.md`.
 
 mod common;
+#[path = "golden/designs.rs"]
+mod designs;
+#[path = "golden/filters.rs"]
+mod filters;
 #[path = "golden/spectra.rs"]
 mod spectra;
 #[path = "common/vectors.rs"]
@@ -43,6 +47,12 @@ fn sos_of(case: &Case) -> Sos {
     butter(order, band, FS).expect("design")
 }
 
+/// The input by formula: 60,000 samples of noise on a drifting offset.
+fn drifting_noise() -> Vec<f32> {
+    let drifting = |(i, v): (usize, &f32)| (10.0 * f64::from(*v) + 500.0 + 12.5 * i as f64 / 8192.0) as f32;
+    noise(60_000, 12_345).iter().enumerate().map(drifting).collect()
+}
+
 fn assert_zf(what: &str, zf: &[f64], reference: &[f64]) {
     let scale = reference.iter().fold(0.0f64, |m, v| m.max(v.abs()));
     for (z, r) in zf.iter().zip(reference) {
@@ -57,12 +67,7 @@ fn sosfilt_from_zero_state() {
             let filter = SosFilter::new(&sos_of(&case)).expect("filter").on(runtime);
             let what = format!("{} on {runtime}", case.id);
             if let Some((idx, _)) = case.outputs.get("idx") {
-                // The input by formula: 60,000 samples of noise on a drifting offset.
-                let x: Vec<f32> = noise(60_000, 12_345)
-                    .iter()
-                    .enumerate()
-                    .map(|(i, v)| (10.0 * f64::from(*v) + 500.0 + 12.5 * i as f64 / 8192.0) as f32)
-                    .collect();
+                let x = drifting_noise();
                 let y = filter.apply(View::new(&x, 1, x.len()).expect("view")).expect("filtered");
                 let kept: Vec<f32> = idx.iter().map(|i| y.row(0)[*i as usize]).collect();
                 close(&what, &kept, &case.outputs["y"].0, 1e-6, 0.0);

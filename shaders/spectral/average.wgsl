@@ -4,6 +4,7 @@
 // dspk:import shared/products.wgsl
 
 const WG: u32 = 64u; // dspk:specialise 64
+const READY: u32 = 0u; // dspk:specialise 0 1
 
 struct AverageArgs {
     channels: u32,
@@ -23,6 +24,18 @@ struct AverageArgs {
 @group(0) @binding(0) var<uniform> args: AverageArgs;
 @group(0) @binding(1) var<storage, read> spectra: array<vec2<f32>>;
 @group(0) @binding(2) var<storage, read_write> sums: array<Products>;
+
+// What is summed of a frame: made from spectra, or, where it is ready, a float for each frequency.
+fn term(row: u32, bin: u32) -> Products {
+    // dspk:fold
+    if (READY == 1u) {
+        let at = row * args.bins + bin;
+        let pair = spectra[at / 2u];
+        return Products(select(pair.x, pair.y, at % 2u == 1u));
+    } else {
+        return products(row, args.frames, args.bins, bin);
+    }
+}
 
 @compute @workgroup_size(WG)
 fn main(
@@ -50,7 +63,7 @@ fn main(
         high = sums[place];
     }
     for (var frame = begin; frame < end; frame++) {
-        let v = products(row + frame - args.first_frame, args.frames, args.bins, bin);
+        let v = term(row + frame - args.first_frame, bin);
         let t = fma(high, one, v);
         let b = fma(t, one, -high);
         low += (high - fma(t, one, -b)) + (v - b);

@@ -1,13 +1,13 @@
-// Frames as rows: each sample less its frame's line, times its weight. A thread makes four neighbouring samples.
+// Frames as rows: each sample less its frame's line, times its weight; of a frame one row for each of its tapers. A thread
+// makes four neighbouring samples.
 //
 // A kernel of its own, not the first load of the transform: overlapping frames share samples, a batch of rows stays in
 // the caches, and the transform's many kernels need not be made again for each way to cut a signal.
 // dspk:import shared/fold.wgsl
-// dspk:import shared/double_single.wgsl
 // dspk:import shared/frame.wgsl
+// dspk:import shared/level.wgsl
 
 const WG: u32 = 64u; // dspk:specialise 64
-const DETREND: u32 = 0u; // dspk:specialise 0..2
 const WEIGHTED: u32 = 1u; // dspk:specialise 0 1
 
 struct FramesArgs {
@@ -15,7 +15,7 @@ struct FramesArgs {
     quads: u32, // of a row
     scale: f32, // where samples have no weights
     one: f32,
-    unused: u32,
+    tapers: u32, // of a frame
 }
 
 @group(0) @binding(0) var<uniform> args: FramesArgs;
@@ -24,17 +24,6 @@ struct FramesArgs {
 @group(0) @binding(3) var<storage, read> lines: array<vec4<f32>>;
 @group(0) @binding(4) var<storage, read_write> y: array<vec4<f32>>;
 
-// What is left of a sample: mean and slope are pairs of floats.
-fn level(v: f32, line: vec4<f32>, i: u32) -> f32 {
-    var at = line.xy;
-    // dspk:fold
-    if (DETREND == 2u) {
-        let middle = 0.5 * f32(2 * i32(i) + 1 - i32(args.cut.nperseg));
-        at = pair_sum(at, pair_product(line.zw, vec2<f32>(middle, 0.0), args.one), args.one);
-    }
-    return fma(v, args.one, -at.x) - at.y;
-}
-
 @compute @workgroup_size(WG)
 fn main(
     @builtin(workgroup_id) id: vec3<u32>,
@@ -42,10 +31,10 @@ fn main(
     @builtin(local_invocation_index) lane: u32,
 ) {
     let thread = flat_group(id, size) * WG + lane;
-    if (thread >= args.cut.rows * args.quads) {
+    if (thread >= args.cut.rows * args.tapers * args.quads) {
         return;
     }
-    let row = thread / args.quads;
+    let row = thread / args.quads / args.tapers;
     let quad = thread % args.quads;
     let frame = frame_of(row);
     var v: vec4<f32>;
@@ -69,7 +58,7 @@ fn main(
     }
     // dspk:fold
     if (WEIGHTED == 1u) {
-        v *= weights[quad];
+        v *= weights[thread % (args.tapers * args.quads)];
     } else {
         v *= args.scale;
     }

@@ -1,11 +1,42 @@
 //! Frequency response.
 
-use super::{Complex, Sos};
+use super::{Complex, Sos, Tf};
 
-/// The response of a cascade at the given frequencies in radians per sample: `scipy.signal.freqz_sos(sos, w)[1]`.
+/// The response of a filter `b, a` at the given frequencies in radians per sample: `scipy.signal.freqz(b, a, w)[1]`.
+///
+/// At the frequency `f` of a signal sampled at `fs`, `w` is `2 pi f / fs`. Where poles or zeros lie near 1, sections
+/// ([`freqz_sos`]) keep more digits.
+///
+/// ```
+/// use dspk::design::{Tf, freqz};
+/// let mean_of_two = Tf::new(&[0.5, 0.5], &[1.0])?;
+/// let h = freqz(&mean_of_two, &[0.0, std::f64::consts::PI]);
+/// assert!((h[0].abs() - 1.0).abs() < 1e-15 && h[1].abs() < 1e-15);
+/// # Ok::<(), dspk::Error>(())
+/// ```
+pub fn freqz(tf: &Tf, w: &[f64]) -> Vec<Complex> {
+    let respond = |w: f64| {
+        let delay = Complex::new(w.cos(), -w.sin());
+        let at = |c: &[f64]| c.iter().rev().fold(Complex::default(), |sum, c| sum * delay + Complex::from(*c));
+        at(tf.b()) / at(tf.a())
+    };
+    w.iter().map(|&w| respond(w)).collect()
+}
+
+/// The response of a cascade at the given frequencies in radians per sample: `scipy.signal.freqz_sos(sos, w)[1]`
+/// (`sosfreqz` by its older name).
+///
+/// ```
+/// use dspk::design::{Band, butter, freqz_sos};
+/// // At the cutoff, a quarter of the sampling rate, half of the power is left.
+/// let h = freqz_sos(&butter(3, Band::Low(0.25), 1.0)?, &[0.5 * std::f64::consts::PI]);
+/// assert!((h[0].norm_sqr() - 0.5).abs() < 1e-12);
+/// # Ok::<(), dspk::Error>(())
+/// ```
 ///
 /// A section is evaluated as a polynomial in `1 - 1/z` (in `1 + 1/z` in the upper half of the band), which keeps its
 /// digits where poles and zeros crowd at `z = 1` or `z = -1`; a plain sum loses all of them at 0.1 Hz of 30 kHz.
+#[doc(alias = "sosfreqz")]
 pub fn freqz_sos(sos: &Sos, w: &[f64]) -> Vec<Complex> {
     let respond = |w: f64| {
         let delay = Delay::at(w);
@@ -57,6 +88,14 @@ mod tests {
             });
             assert!((freqz_sos(&sos, &[w])[0] - plain).abs() < 1e-14, "{w}");
         }
+    }
+
+    #[test]
+    fn coefficients_and_sections_respond_alike() {
+        let sos = butter(3, Band::Pass(0.1, 0.3), 1.0).unwrap();
+        let w: Vec<f64> = (0..50).map(|k| 0.07 * f64::from(k)).collect();
+        let h = freqz(&sos.to_tf().unwrap(), &w);
+        h.iter().zip(freqz_sos(&sos, &w)).for_each(|(a, b)| assert!((*a - b).abs() < 1e-12, "{a:?} {b:?}"));
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Second-order sections.
 
+use super::zpk::Roots;
+use super::{Tf, Zpk, polynomial};
 use crate::error::{Error, Result};
 
 /// A cascade of second-order sections, scipy's `sos`: each `[b0, b1, b2, 1, a1, a2]`, finite, at least one.
@@ -71,6 +73,58 @@ impl Sos {
         self.sections.len()
     }
 
+    /// Coefficients `b`, `a` of the whole cascade, `2 * len + 1` each: `scipy.signal.sos2tf(sos)`. Beyond an order of about
+    /// 8 they lose many digits.
+    ///
+    /// ```
+    /// use dspk::design::Sos;
+    /// let tf = Sos::new(vec![[1.0, 2.0, 0.0, 1.0, 0.5, 0.0], [3.0, 0.0, 0.0, 1.0, 0.0, 0.25]])?.to_tf()?;
+    /// assert_eq!(tf.b(), [3.0, 6.0, 0.0, 0.0, 0.0]);
+    /// assert_eq!(tf.a(), [1.0, 0.5, 0.25, 0.125, 0.0]);
+    /// # Ok::<(), dspk::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Coefficients beyond float64.
+    #[doc(alias = "sos2tf")]
+    pub fn to_tf(&self) -> Result<Tf> {
+        let product = |part: fn(&[f64; 6]) -> &[f64]| {
+            self.sections.iter().fold(vec![1.0], |product, s| polynomial::multiply(&product, part(s)))
+        };
+        Tf::new(&product(|s| &s[..3]), &product(|s| &s[3..]))
+    }
+
+    /// Zeros, poles and gain of the whole cascade: `scipy.signal.sos2zpk(sos)`.
+    ///
+    /// Deviation from scipy: a section whose `b0` is 0 has fewer zeros, where scipy adds zeros at 0.
+    ///
+    /// ```
+    /// use dspk::design::{Band, butter};
+    /// let zpk = butter(4, Band::Low(0.1), 1.0)?.to_zpk()?;
+    /// assert!(zpk.zeros().iter().all(|z| z.re == -1.0 && z.im == 0.0) && zpk.poles().len() == 4);
+    /// # Ok::<(), dspk::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A section whose `b` is 0, or a gain or roots beyond float64.
+    #[doc(alias = "sos2zpk")]
+    pub fn to_zpk(&self) -> Result<Zpk> {
+        let mut whole = Zpk { zeros: Roots::default(), poles: Roots::default(), gain: 1.0 };
+        for (i, section) in self.sections.iter().enumerate() {
+            let part = Tf::new(&section[..3], &section[3..]).and_then(|tf| tf.to_zpk());
+            let part = part.map_err(|e| e.context(format!("sos section {i}")))?;
+            whole.zeros.append(part.zeros);
+            whole.poles.append(part.poles);
+            whole.gain *= part.gain;
+        }
+        match whole.gain.is_finite() {
+            true => Ok(whole),
+            false => Err(Error::invalid(
+                "the product of the sections' gains overflows; divide the first values of some sections by a common factor",
+            )),
+        }
+    }
+
     /// Whether every pole lies inside the unit circle, so that the response to any bounded input stays bounded.
     pub fn is_stable(&self) -> bool {
         // The triangle of stability. Near z = 1 and z = -1, where rounding would decide, `1 + a1 + a2` and
@@ -96,6 +150,7 @@ fn finite(section: &[f64; 6], index: usize) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::design::Complex;
 
     #[test]
     fn divides_by_a0() {
@@ -120,6 +175,20 @@ mod tests {
         assert!(with(3, 1e-320).contains("overflows"), "{}", with(3, 1e-320));
         assert!(Sos::from_rows(&[[1.0; 5]]).unwrap_err().to_string().contains("5 values"));
         assert!(Sos::from_rows(&[ok.to_vec(), vec![]]).unwrap_err().to_string().contains("section 1 has 0 values"));
+    }
+
+    #[test]
+    fn roots_of_all_sections_are_collected() {
+        let sos = Sos::new(vec![[0.0, 2.0, 1.0, 1.0, -0.5, 0.0], [3.0, 0.0, 0.75, 1.0, 0.0, 0.25]]).unwrap();
+        let zpk = sos.to_zpk().unwrap();
+        let (half, imaginary) = (Complex::from(0.5), Complex::new(0.0, 0.5));
+        assert_eq!(zpk.zeros(), [imaginary.conj(), imaginary, -half]);
+        assert_eq!(zpk.poles(), [imaginary.conj(), imaginary, 0.0.into(), half]);
+        assert_eq!(zpk.gain(), 6.0);
+        let e = Sos::new(vec![[0.0, 0.0, 0.0, 1.0, 0.0, 0.0]]).unwrap().to_zpk().unwrap_err();
+        assert!(e.to_string().contains("section 0") && e.to_string().contains("only zeros"), "{e}");
+        let huge = Sos::new(vec![[1e300, 0.0, 0.0, 1.0, 0.0, 0.0]; 2]).unwrap();
+        assert!(huge.to_zpk().unwrap_err().to_string().contains("overflows"));
     }
 
     #[test]

@@ -28,5 +28,5 @@ pub use problem::{Locality, Problem, Shape, State, Tolerance, Variant};
 /// Everything that can be called by name: the operations and the filter designs.
 pub fn commands() -> Vec<command::Command> {
     let operations = registry::registry().iter().map(|e| e.command);
-    design::commands().into_iter().chain(operations).collect()
+    design::commands().into_iter().chain(operations).chain([filter::sosfiltfilt::command::FILTFILT]).collect()
 }

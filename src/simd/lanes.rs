@@ -181,6 +181,29 @@ pub(crate) fn unpack<S: Simd>(simd: S, start: usize, frames: &[Frame], rows: &mu
     }
 }
 
+/// The reverse of [`unpack`]: values of the rows from `start` on, zero where they end; asks the cache for those `before` frames
+/// earlier.
+#[inline(always)]
+pub(crate) fn pack_rows<S: Simd>(simd: S, start: usize, rows: &[&mut [f32]], before: usize, frames: &mut [Frame]) {
+    for (i, block) in frames.as_chunks_mut::<BLOCK>().0.iter_mut().enumerate() {
+        let t = start + i * BLOCK;
+        let mut copies = [[0f32; BLOCK]; LANES];
+        for (row, copy) in rows.iter().zip(&mut copies) {
+            if row.len() > t && row.len() < t + BLOCK {
+                copy[..row.len() - t].copy_from_slice(&row[t..]);
+            }
+        }
+        let mut src = copies.each_ref();
+        for (src, row) in src.iter_mut().zip(rows) {
+            if let Some(whole) = row.get(t..).and_then(|rest| rest.first_chunk()) {
+                prefetch(row, t.wrapping_sub(before));
+                *src = whole;
+            }
+        }
+        transpose::block(simd, &src, &mut block.each_mut(), false);
+    }
+}
+
 /// The rows of an output, each cut into pieces of `len` samples, in groups of 16.
 pub(crate) fn groups<'a>(y: ViewMut<'a>, len: usize) -> Vec<Vec<&'a mut [f32]>> {
     let (channels, samples, pitch) = (y.channels(), y.samples(), y.pitch());

@@ -27,12 +27,3 @@ pub use welch::{
     Average, Coherence, CrossSpectra, Csd, Periodogram, PeriodogramOptions, Spectra, Welch, WelchOptions, coherence,
     csd, periodogram, welch,
 };
-
-/// Why a device has no variant of an operation.
-#[cfg(feature = "gpu")]
-fn host_only(operation: &str) -> crate::Error {
-    crate::Error::new(
-        crate::ErrorKind::Unsupported,
-        format!("{operation} has no kernel for devices; choose the cpu runtime"),
-    )
-}

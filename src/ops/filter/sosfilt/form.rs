@@ -12,7 +12,7 @@ const LARGEST_DETOUR: f64 = 1e8;
 
 /// What a section computes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Form {
+pub(in crate::ops::filter) enum Form {
     /// `b0 b1 b2`.
     General,
     /// `1 b1 1`.
@@ -23,7 +23,7 @@ pub(super) enum Form {
 
 impl Form {
     /// Its name, fit for a file name.
-    pub(super) fn name(self) -> &'static str {
+    pub(in crate::ops::filter) fn name(self) -> &'static str {
         match self {
             Form::General => "general",
             Form::UnitEnds => "unit-ends",
@@ -34,25 +34,25 @@ impl Form {
 
 /// A cascade in one form.
 #[derive(Debug, Clone)]
-pub(super) struct Cascade {
-    pub(super) form: Form,
+pub(in crate::ops::filter) struct Cascade {
+    pub(in crate::ops::filter) form: Form,
     /// Applied to the input.
-    pub(super) gain: f64,
+    pub(in crate::ops::filter) gain: f64,
     /// `b0 b1 b2 -a1 -a2` of each section.
-    pub(super) sections: Vec<[f64; 5]>,
+    pub(in crate::ops::filter) sections: Vec<[f64; 5]>,
     /// scipy's state of a section over this one's.
     scale: Vec<f64>,
 }
 
 impl Cascade {
     /// The sections exactly as given.
-    pub(super) fn general(sos: &[[f64; 6]]) -> Self {
+    pub(in crate::ops::filter) fn general(sos: &[[f64; 6]]) -> Self {
         let sections = sos.iter().map(|s| [s[0], s[1], s[2], -s[4], -s[5]]).collect();
         Cascade { form: Form::General, gain: 1.0, sections, scale: vec![1.0; sos.len()] }
     }
 
     /// The cheapest form; one whose states convert to scipy's if `stateful`.
-    pub(super) fn cheapest(sos: &[[f64; 6]], stateful: bool) -> Self {
+    pub(in crate::ops::filter) fn cheapest(sos: &[[f64; 6]], stateful: bool) -> Self {
         let gain: f64 = sos.iter().map(|s| s[0]).product();
         let general = Self::general(sos);
         // Gains that cannot be divided out (a delay, b0 = 0) or whose product leaves float64's comfortable range.
@@ -105,13 +105,26 @@ impl Cascade {
         (1..count).map(|k| up_to[k] * rest[count - k] / up_to[count]).fold(1.0, f64::max)
     }
 
+    /// The states after an endless run of ones; not finite where a section has a pole at z = 1.
+    pub(in crate::ops::filter) fn steady(&self) -> Vec<f64> {
+        let mut input = self.gain;
+        let mut states = Vec::with_capacity(2 * self.sections.len());
+        for &[b0, b1, b2, na1, na2] in &self.sections {
+            // In these orders the sums are exact for poles and zeros near 1.
+            let gain = ((b0 + b1) + b2) / ((1.0 - na1) - na2);
+            states.extend([(gain - b0) * input, (b2 + na2 * gain) * input]);
+            input *= gain;
+        }
+        states
+    }
+
     /// This cascade's state of `section` from scipy's.
-    pub(super) fn import(&self, section: usize, scipy: f64) -> f64 {
+    pub(in crate::ops::filter) fn import(&self, section: usize, scipy: f64) -> f64 {
         scipy / self.scale[section]
     }
 
     /// scipy's state of `section` from this cascade's.
-    pub(super) fn export(&self, section: usize, own: f64) -> f64 {
+    pub(in crate::ops::filter) fn export(&self, section: usize, own: f64) -> f64 {
         own * self.scale[section]
     }
 }
@@ -205,6 +218,19 @@ mod tests {
             [(8, 0.1, 40.0, 1000.0), (4, 0.01, 10_000.0, 30_000.0), (20, 1.0, 40.0, 1000.0), (8, 1.0, 300.0, 30_000.0)]
         {
             assert_ne!(form(order, low, high, fs), Form::BandPass, "{order} {low} {high}");
+        }
+    }
+
+    #[test]
+    fn steady_states_stay() {
+        let sos = [section([0.3, 0.6, 0.3]), section([1.0, 0.0, -1.0]), section([1.0, -2.0, 1.0])];
+        for cascade in [Cascade::general(&sos), Cascade::cheapest(&sos, true), Cascade::cheapest(&sos, false)] {
+            let mut x = cascade.gain;
+            for (&[b0, b1, b2, na1, na2], s) in cascade.sections.iter().zip(cascade.steady().chunks_exact(2)) {
+                let y = b0 * x + s[0];
+                assert!((b1 * x + na1 * y + s[1] - s[0]).abs() < 1e-15 && (b2 * x + na2 * y - s[1]).abs() < 1e-15);
+                x = y;
+            }
         }
     }
 

@@ -18,7 +18,7 @@ use crate::runtime::gpu::{Command, DeviceBuffer, Facts, Gpu, Slice};
 use crate::runtime::{DeviceArray, Segment};
 
 /// Sections of one launch; longer cascades run in passes.
-const PASS: usize = 16;
+pub(in crate::ops::filter) const PASS: usize = 16;
 
 /// Samples of one launch: drivers stop loops at 65,535 rounds of four samples.
 const WINDOW: usize = 196_608;
@@ -33,21 +33,21 @@ const BUDGET: f64 = 2.5e-7;
 const DC_RESPONSE: f64 = 0.25;
 
 /// What to compute.
-pub(super) struct Filter<'a> {
-    pub(super) sos: &'a [[f64; 6]],
+pub(in crate::ops::filter) struct Filter<'a> {
+    pub(in crate::ops::filter) sos: &'a [[f64; 6]],
     /// Scipy's `sosfilt_zi`, none where the filter has a pole at z = 1.
-    pub(super) step: Option<&'a [[f64; 2]]>,
+    pub(in crate::ops::filter) step: Option<&'a [[f64; 2]]>,
     /// What [`precision`] says of it.
-    pub(super) precision: Precision,
+    pub(in crate::ops::filter) precision: Precision,
 }
 
 /// The errors of a cascade in float32, as predicted; costs far more than looking it up.
-pub(super) fn precision(sos: &[[f64; 6]]) -> Precision {
+pub(in crate::ops::filter) fn precision(sos: &[[f64; 6]]) -> Precision {
     predict(&deltas(sos), PASS)
 }
 
 /// Variants, the default first. Empty where the device cannot hold the accuracy.
-pub(super) fn variants(precision: &Precision, facts: &Facts) -> Vec<Variant> {
+pub(in crate::ops::filter) fn variants(precision: &Precision, facts: &Facts) -> Vec<Variant> {
     if spoilt(precision) {
         return Vec::new();
     }
@@ -68,7 +68,7 @@ fn groups(method: &'static str, default: u32, facts: &Facts) -> Vec<Variant> {
 }
 
 /// Records the computation from zero state.
-pub(super) fn record(
+pub(in crate::ops::filter) fn record(
     filter: &Filter<'_>,
     gpu: &dyn Gpu,
     variant: &Variant,
@@ -81,13 +81,13 @@ pub(super) fn record(
     let cascade = Cascade::new(filter, gpu, variant, x)?;
     let mut commands: Vec<_> = cascade.states.iter().cloned().map(Command::Clear).collect();
     commands.push(Command::Clear(cascade.offsets.clone()));
-    commands.extend(cascade.filter(x, y)?);
+    commands.extend(cascade.filter(pairs(x, y)?)?);
     Ok(commands)
 }
 
 /// Computes, with state carried in and out if there is one: `state.values` is scipy's `zi`, `[channels][sections][2]`.
 /// Which offset is removed is decided anew for each call; the values do not depend on it.
-pub(super) fn run(
+pub(in crate::ops::filter) fn run(
     filter: &Filter<'_>,
     gpu: &dyn Gpu,
     variant: &Variant,
@@ -103,7 +103,7 @@ pub(super) fn run(
     let cascade = Cascade::new(filter, gpu, variant, x)?;
     let offsets = cascade.choose_offsets(&state.values)?;
     cascade.upload_states(&state.values, &offsets)?;
-    gpu.submit(&cascade.filter(x, y)?)?;
+    gpu.submit(&cascade.filter(pairs(x, y)?)?)?;
     cascade.download_states(&mut state.values, &offsets)?;
     Ok(())
 }
@@ -113,7 +113,7 @@ fn deltas(sos: &[[f64; 6]]) -> Vec<Delta> {
 }
 
 /// A filter on its way to the device.
-struct Cascade<'a> {
+pub(in crate::ops::filter) struct Cascade<'a> {
     gpu: &'a dyn Gpu,
     variant: &'a Variant,
     channels: usize,
@@ -131,7 +131,12 @@ struct Cascade<'a> {
 }
 
 impl<'a> Cascade<'a> {
-    fn new(filter: &Filter<'_>, gpu: &'a dyn Gpu, variant: &'a Variant, x: &DeviceArray) -> Result<Self> {
+    pub(in crate::ops::filter) fn new(
+        filter: &Filter<'_>,
+        gpu: &'a dyn Gpu,
+        variant: &'a Variant,
+        x: &DeviceArray,
+    ) -> Result<Self> {
         let Filter { sos, step, precision } = *filter;
         let deltas = deltas(sos);
         check(gpu.facts(), variant, &precision)?;
@@ -161,7 +166,32 @@ impl<'a> Cascade<'a> {
         })
     }
 
-    fn groups(&self, kernel: &Kernel) -> u64 {
+    /// What is removed from each channel.
+    pub(in crate::ops::filter) fn offsets(&self) -> &DeviceBuffer {
+        &self.offsets
+    }
+
+    /// The states of each pass.
+    pub(in crate::ops::filter) fn states(&self) -> &[DeviceBuffer] {
+        &self.states
+    }
+
+    /// Whether offsets are removed at all.
+    pub(in crate::ops::filter) fn removes(&self) -> bool {
+        self.removes
+    }
+
+    /// What a removed offset of 1 comes out as.
+    pub(in crate::ops::filter) fn gain(&self) -> f32 {
+        self.gain
+    }
+
+    /// Steady states of a unit step, as delta states.
+    pub(in crate::ops::filter) fn steady_states(&self, filter: &Filter<'_>) -> Vec<[f64; 2]> {
+        filter.step.iter().flat_map(|step| self.deltas.iter().zip(*step)).map(|(d, z)| d.delta_state(*z)).collect()
+    }
+
+    pub(in crate::ops::filter) fn groups(&self, kernel: &Kernel) -> u64 {
         (self.channels as u64).div_ceil(u64::from(kernel.group_size))
     }
 
@@ -189,8 +219,17 @@ impl<'a> Cascade<'a> {
         Ok(offsets)
     }
 
-    /// All passes over all segments.
-    fn filter(&self, x: &DeviceArray, y: &DeviceArray) -> Result<Vec<Command>> {
+    /// All passes over all of these segments.
+    pub(in crate::ops::filter) fn filter(&self, segments: Vec<(&Segment, &Segment)>) -> Result<Vec<Command>> {
+        self.less(&self.offsets, segments)
+    }
+
+    /// The same with other offsets than its own.
+    pub(in crate::ops::filter) fn less(
+        &self,
+        offsets: &DeviceBuffer,
+        segments: Vec<(&Segment, &Segment)>,
+    ) -> Result<Vec<Command>> {
         let mut commands = Vec::new();
         for (pass, (sections, states)) in self.deltas.chunks(PASS).zip(&self.states).enumerate() {
             let mirror = u32::from(sections.iter().any(|d| d.sign < 0.0));
@@ -204,9 +243,8 @@ impl<'a> Cascade<'a> {
             let kernel = compose("filter/sosfilt", self.variant, &special)?;
             let coefficients: Vec<u8> = sections.iter().flat_map(words).flat_map(f32::to_le_bytes).collect();
             let coefficients = constant(self.gpu, &coefficients)?;
-            for (from, to) in pairs(x, y)? {
-                let buffers =
-                    [coefficients.clone(), all(from), Slice::from(&self.offsets), Slice::from(states), all(to)];
+            for (from, to) in &segments {
+                let buffers = [coefficients.clone(), all(from), Slice::from(offsets), Slice::from(states), all(to)];
                 self.windows(pass, to, &kernel, &buffers, &mut commands)?;
             }
         }
@@ -301,7 +339,7 @@ fn spoilt(precision: &Precision) -> bool {
 }
 
 /// Why a device has no variant for a filter.
-pub(super) fn refusal(facts: &Facts, precision: &Precision) -> Error {
+pub(in crate::ops::filter) fn refusal(facts: &Facts, precision: &Precision) -> Error {
     let text = if !spoilt(precision) {
         format!("{} loses the low words of compensated sums (start-up self-test), and plain float32", facts.name)
     } else {
@@ -315,7 +353,7 @@ pub(super) fn refusal(facts: &Facts, precision: &Precision) -> Error {
 }
 
 /// A number as the sum of two floats.
-fn split(v: f64) -> [f32; 2] {
+pub(in crate::ops::filter) fn split(v: f64) -> [f32; 2] {
     let high = v as f32;
     [high, if high.is_finite() { (v - f64::from(high)) as f32 } else { 0.0 }]
 }

@@ -11,7 +11,7 @@ use crate::simd::{
 };
 
 /// States of 16 rows, `s1 s2` of each section.
-pub(super) type States = Vec<[f64; LANES]>;
+pub(in crate::ops::filter) type States = Vec<[f64; LANES]>;
 
 /// Sections whose states are held in registers at once.
 const REGISTER_SECTIONS: usize = 5;
@@ -22,19 +22,19 @@ const SILENCE: f64 = 1e-300;
 
 /// Runs a group of rows from time `from` to `to`, writing to `rows` (whose first sample is that of time `from`) if there
 /// are any.
-pub(super) struct Advance<'a, 'b> {
-    pub(super) cascade: &'a Cascade,
-    pub(super) lanes: &'a Lanes<'a>,
-    pub(super) from: usize,
-    pub(super) to: usize,
-    pub(super) states: &'a mut States,
-    pub(super) rows: Option<&'a mut [&'b mut [f32]]>,
+pub(in crate::ops::filter) struct Advance<'a, 'b> {
+    pub(in crate::ops::filter) cascade: &'a Cascade,
+    pub(in crate::ops::filter) lanes: &'a Lanes<'a>,
+    pub(in crate::ops::filter) from: usize,
+    pub(in crate::ops::filter) to: usize,
+    pub(in crate::ops::filter) states: &'a mut States,
+    pub(in crate::ops::filter) rows: Option<&'a mut [&'b mut [f32]]>,
     /// First sample of the rows to write.
-    pub(super) offset: usize,
+    pub(in crate::ops::filter) offset: usize,
     /// Frames in a tile.
-    pub(super) tile: usize,
+    pub(in crate::ops::filter) tile: usize,
     /// Write past the caches.
-    pub(super) streamed: bool,
+    pub(in crate::ops::filter) streamed: bool,
 }
 
 impl Kernel for Advance<'_, '_> {
@@ -64,16 +64,17 @@ impl Kernel for Advance<'_, '_> {
     }
 }
 
+/// Takes states that have all but died away for zero.
 #[inline(always)]
-fn silence(states: &mut [[f64; LANES]]) {
+pub(in crate::ops::filter) fn silence(states: &mut [[f64; LANES]]) {
     for s in states.as_flattened_mut() {
         *s = if s.abs() < SILENCE { 0.0 } else { *s };
     }
 }
 
-/// All sections over one tile.
+/// All sections over one tile; `wide` is work space as long as the tile.
 #[inline(always)]
-fn filter<S: Simd>(
+pub(in crate::ops::filter) fn filter<S: Simd>(
     simd: S,
     cascade: &Cascade,
     rows: usize,
@@ -89,14 +90,27 @@ fn filter<S: Simd>(
     for (w, f) in wide.iter_mut().zip(frames.iter()) {
         *w = f.map(f64::from);
     }
-    let each = sections.len().div_ceil(sections.len().div_ceil(REGISTER_SECTIONS));
-    let mut gain = cascade.gain;
-    for (part, states) in sections.chunks(each).zip(states.chunks_mut(2 * each)) {
-        sections_pass(simd, cascade.form, gain, part, rows, wide, states);
-        gain = 1.0;
-    }
+    filter_wide(simd, cascade, rows, wide, states);
     for (w, f) in wide.iter().zip(frames) {
         *f = w.map(|v| v as f32);
+    }
+}
+
+/// All sections over frames of float64.
+#[inline(always)]
+pub(in crate::ops::filter) fn filter_wide<S: Simd>(
+    simd: S,
+    cascade: &Cascade,
+    rows: usize,
+    frames: &mut [[f64; LANES]],
+    states: &mut [[f64; LANES]],
+) {
+    let sections = &cascade.sections;
+    let each = sections.len().div_ceil(sections.len().div_ceil(REGISTER_SECTIONS).max(1)).max(1);
+    let mut gain = cascade.gain;
+    for (part, states) in sections.chunks(each).zip(states.chunks_mut(2 * each)) {
+        sections_pass(simd, cascade.form, gain, part, rows, frames, states);
+        gain = 1.0;
     }
 }
 

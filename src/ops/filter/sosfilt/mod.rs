@@ -22,15 +22,18 @@ use crate::runtime::{
 use crate::signal::{Signal, Source, ViewMut};
 
 pub(crate) mod command;
-mod cpu;
-mod form;
+pub(super) mod cpu;
+pub(super) mod form;
 #[cfg(feature = "gpu")]
-mod gpu;
-mod kernel;
+pub(super) mod gpu;
+pub(super) mod kernel;
 #[cfg(feature = "gpu")]
-mod precision;
-mod reference;
+pub(super) mod precision;
+pub(super) mod reference;
 mod transition;
+
+/// Filters that have not settled after 2^40 samples are taken not to settle at all.
+const SETTLING_BITS: usize = 40;
 
 /// Filters every channel with a cascade of second-order sections, from zero state, on the current runtime.
 ///
@@ -96,8 +99,24 @@ impl SosFilter {
         })
     }
 
+    /// A plan for the recursive filter of a transfer function `b, a`: `scipy.signal.lfilter(b, a, x)`, computed as second-order
+    /// sections, which keep the accuracy that the polynomials lose.
+    ///
+    /// # Errors
+    /// Empty or non-finite coefficients, `a[0]` = 0, or a numerator of zeros.
+    ///
+    /// ```
+    /// use dspk::signal::View;
+    /// let average = dspk::ops::filter::SosFilter::from_ba(&[0.5], &[1.0, -0.5])?;
+    /// assert_eq!(average.apply(View::new(&[2.0f32, 0.0, 0.0], 1, 3)?)?.row(0), [1.0, 0.5, 0.25]);
+    /// # Ok::<(), dspk::Error>(())
+    /// ```
+    pub fn from_ba(b: &[f64], a: &[f64]) -> Result<Self> {
+        SosFilter::new(&crate::ops::filter::transfer::sections(b, a)?)
+    }
+
     #[cfg(feature = "gpu")]
-    fn on_device(&self) -> gpu::Filter<'_> {
+    pub(super) fn on_device(&self) -> gpu::Filter<'_> {
         let sos = self.sos.sections();
         let precision = *self.precision.get_or_init(|| gpu::precision(sos));
         gpu::Filter { sos, step: self.step.as_deref(), precision }
@@ -135,6 +154,24 @@ impl SosFilter {
     #[cfg(feature = "gpu")]
     pub fn apply_device(&self, x: &DeviceArray) -> Result<DeviceArray> {
         execute::device(self, x, None)
+    }
+
+    /// After how many samples nothing that the filter remembers counts for more than `tolerance` of what it counted for, from
+    /// the poles; `None` for filters that never forget (unstable ones, integrators) or take more than 2^40 samples.
+    ///
+    /// This is the margin by which a piece of a recording has to begin earlier than what is wanted of it. It follows from
+    /// the lowest frequency and the sharpest edge of the filter, and no fixed time does for all filters.
+    ///
+    /// ```
+    /// use dspk::design::{Band, butter};
+    /// use dspk::ops::filter::SosFilter;
+    /// let margin = |low| SosFilter::new(&butter(3, Band::Pass(low, 300.0), 30_000.0).unwrap()).unwrap().settling(1e-5);
+    /// assert!(margin(1.0).unwrap() > 30_000, "more than a second");
+    /// assert!(margin(100.0).unwrap() < 3_000);
+    /// ```
+    pub fn settling(&self, tolerance: f64) -> Option<usize> {
+        let step = transition::Transition::one(&form::Cascade::general(self.sos.sections()));
+        step.settling(tolerance, SETTLING_BITS)
     }
 
     /// The state before the first sample: zero.
@@ -265,7 +302,8 @@ impl Problem for SosFilter {
 
     #[cfg(feature = "gpu")]
     fn gpu_refusal(&self, facts: &Facts) -> Option<Error> {
-        Some(gpu::refusal(facts, &self.on_device().precision))
+        let precision = &self.on_device().precision;
+        gpu::variants(precision, facts).is_empty().then(|| gpu::refusal(facts, precision))
     }
 
     #[cfg(feature = "gpu")]

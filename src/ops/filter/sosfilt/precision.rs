@@ -10,7 +10,7 @@ use std::f64::consts::PI;
 
 /// A section as a delta operator, mirrored where its poles lie left of the imaginary axis.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Delta {
+pub(in crate::ops::filter) struct Delta {
     pub sign: f64,
     /// b0, d1, d2.
     pub forward: [f64; 3],
@@ -61,7 +61,7 @@ impl Delta {
 
 /// How accurate float32 would be.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Precision {
+pub(in crate::ops::filter) struct Precision {
     /// Predicted relative error with states in plain float32.
     pub plain: f64,
     /// Predicted relative error with compensated states.
@@ -79,7 +79,7 @@ const ROUNDING: f64 = 2.4e-8;
 const SLOW: f64 = 4.4e-4;
 
 /// Predicts the errors of a cascade that is computed in passes of `pass` sections.
-pub(super) fn predict(sections: &[Delta], pass: usize) -> Precision {
+pub(in crate::ops::filter) fn predict(sections: &[Delta], pass: usize) -> Precision {
     let angles = grid(sections);
     let mut largest = 0.0f64;
     let mut shift = 0.0f64;

@@ -12,15 +12,20 @@ pub fn run(sos: &[[f64; 6]], x: Source<'_>, zi: Option<&mut [f64]>) -> Vec<f64> 
     for c in 0..channels {
         let state = &mut state[c * sos.len() * 2..(c + 1) * sos.len() * 2];
         for n in 0..samples {
-            let mut v = f64::from(x.get(c, n));
-            for (s, z) in sos.iter().zip(state.chunks_exact_mut(2)) {
-                let out = s[0] * v + z[0];
-                z[0] = s[1] * v - s[4] * out + z[1];
-                z[1] = s[2] * v - s[5] * out;
-                v = out;
-            }
-            y.push(v);
+            y.push(advance(sos, state, f64::from(x.get(c, n))));
         }
     }
     y
+}
+
+/// One sample of one channel.
+pub fn advance(sos: &[[f64; 6]], state: &mut [f64], x: f64) -> f64 {
+    let mut v = x;
+    for (s, z) in sos.iter().zip(state.chunks_exact_mut(2)) {
+        let out = s[0] * v + z[0];
+        z[0] = s[1] * v - s[4] * out + z[1];
+        z[1] = s[2] * v - s[5] * out;
+        v = out;
+    }
+    v
 }

@@ -7,10 +7,14 @@ use super::stft::ComplexFrames;
 use crate::error::{Error, Result};
 use crate::ops::execute;
 use crate::ops::registry::{Entry, Representative, once_each};
+#[cfg(feature = "gpu")]
+use crate::runtime::DeviceArray;
 use crate::signal::{ComplexSignal, Source};
 
 pub(crate) mod command;
 mod cpu;
+#[cfg(feature = "gpu")]
+mod gpu;
 mod problem;
 mod reference;
 #[cfg(test)]
@@ -101,13 +105,28 @@ impl Cwt {
         let t = (0..x.samples()).map(|k| k as f64 / self.fs).collect();
         Ok(ComplexFrames { f: self.frequencies.clone(), t, values: ComplexSignal::from_parts(values)? })
     }
+
+    /// The values of [`cwt`] where the array lives: `[channels, frequencies x samples]` of real and imaginary parts in turn.
+    /// It has to lie in one piece.
+    #[cfg(feature = "gpu")]
+    pub fn apply_device(&self, x: &DeviceArray) -> Result<DeviceArray> {
+        execute::device(&self.problem, x, None)
+    }
 }
 
 pub(crate) const ENTRY: Entry = Entry {
     command: command::COMMAND,
-    kernels: &[],
+    kernels: &["spectral/trend", "spectral/frames", "spectral/fft", "spectral/wavelets", "spectral/scales"],
     cpu_source: concat!(include_str!("cpu.rs"), include_str!("problem.rs")),
-    gpu_source: include_str!("problem.rs"),
+    gpu_source: concat!(
+        include_str!("gpu.rs"),
+        include_str!("problem.rs"),
+        include_str!("../frames/gpu.rs"),
+        include_str!("../fft/gpu.rs"),
+        include_str!("../fft/gpu/plan.rs"),
+        include_str!("../fft/gpu/tables.rs"),
+        include_str!("../fft/recipe.rs")
+    ),
     representatives: || {
         let plan = Cwt::new(&[0.25, 0.1, 0.05, 0.02], &CwtOptions::default())?;
         Ok(vec![Representative::planar(plan.problem)])

@@ -23,13 +23,22 @@ pub(crate) struct Wavelets {
     w: f64,
     /// The plans made last.
     plans: Arc<Mutex<Option<Arc<cpu::Plans>>>>,
+    /// The samples of wavelets that a device was given last.
+    #[cfg(feature = "gpu")]
+    samples: Arc<Mutex<Option<Arc<super::gpu::Samples>>>>,
 }
 
 impl Wavelets {
     pub fn new(widths: Vec<f64>, w: f64) -> Result<Self> {
         match widths.is_empty() {
             true => Err(Error::invalid("no frequencies were given; pass one or more")),
-            false => Ok(Wavelets { widths, w, plans: Arc::default() }),
+            false => Ok(Wavelets {
+                widths,
+                w,
+                plans: Arc::default(),
+                #[cfg(feature = "gpu")]
+                samples: Arc::default(),
+            }),
         }
     }
 
@@ -58,6 +67,12 @@ impl Wavelets {
     pub fn points(&self, n: usize) -> usize {
         let longest = (0..self.widths.len()).map(|scale| self.length(scale, n)).max().unwrap_or(1);
         convenient(n + longest - 1)
+    }
+
+    /// What is kept of the samples of wavelets for devices.
+    #[cfg(feature = "gpu")]
+    pub(super) fn samples(&self) -> std::sync::MutexGuard<'_, Option<Arc<super::gpu::Samples>>> {
+        self.samples.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The plans of so many points.
@@ -108,7 +123,8 @@ impl Problem for Wavelets {
     }
 
     fn tolerance(&self) -> Tolerance {
-        Tolerance { relative: 1e-6, gain: 0.0, float64_tight: true, distance: Distance::Norm, ..Default::default() }
+        // Of the input, what lies in no wavelet's band is gone from the result, but not from float32 transforms.
+        Tolerance { relative: 1e-6, gain: 1.0, float64_tight: true, distance: Distance::Norm, ..Default::default() }
     }
 
     fn cpu_variants(&self, _: Shape) -> Vec<Variant> {
@@ -121,17 +137,12 @@ impl Problem for Wavelets {
     }
 
     #[cfg(feature = "gpu")]
-    fn gpu_variants(&self, _: &Facts, _: Shape) -> Vec<Variant> {
-        Vec::new()
+    fn gpu_variants(&self, facts: &Facts, shape: Shape) -> Vec<Variant> {
+        super::gpu::variants(self, facts, shape)
     }
 
     #[cfg(feature = "gpu")]
-    fn gpu_refusal(&self, _: &Facts) -> Option<Error> {
-        Some(crate::ops::spectral::host_only(self.operation()))
-    }
-
-    #[cfg(feature = "gpu")]
-    fn record(&self, _: &dyn Gpu, _: &Variant, _: &DeviceArray, _: &DeviceArray) -> Result<Vec<Command>> {
-        Err(crate::ops::spectral::host_only(self.operation()))
+    fn record(&self, gpu: &dyn Gpu, variant: &Variant, x: &DeviceArray, y: &DeviceArray) -> Result<Vec<Command>> {
+        super::gpu::record(self, gpu, variant, x, y)
     }
 }

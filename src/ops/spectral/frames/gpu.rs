@@ -6,7 +6,7 @@
 
 use super::{Boundary, Detrend, Geometry, Table};
 use crate::error::{Error, ErrorKind, Result};
-use crate::ops::launch::{compose_plain, constant, is_software, launch, word};
+use crate::ops::launch::{SOFTWARE_ROUNDS, compose_plain, constant, is_software, launch, word};
 use crate::ops::problem::{Shape, Variant};
 use crate::ops::spectral::Norm;
 use crate::ops::spectral::fft::gpu::{self as fft, Rows};
@@ -87,6 +87,34 @@ pub(in crate::ops::spectral) fn weights(gpu: &dyn Gpu, table: &Table, factor: f6
     constant(gpu, &bytes)
 }
 
+/// What samples of frames are multiplied by.
+pub(in crate::ops::spectral) struct Weights {
+    /// In whole vectors of four, taper after taper.
+    values: Slice,
+    /// There are none, but for a factor.
+    plain: Option<f64>,
+    /// Of a frame, each with a spectrum of its own.
+    tapers: usize,
+}
+
+impl Weights {
+    /// A window; power comes out multiplied by `factor`.
+    pub fn window(gpu: &dyn Gpu, table: &Table, factor: f64) -> Result<Self> {
+        let plain = table.weights.is_empty().then(|| factor.sqrt());
+        Ok(Weights { values: weights(gpu, table, factor.sqrt())?, plain, tapers: 1 })
+    }
+
+    /// Tapers, each of them times its factor.
+    pub fn tapers(gpu: &dyn Gpu, tapers: &[Vec<f32>], factors: &[f64]) -> Result<Self> {
+        let mut bytes = Vec::new();
+        for (taper, factor) in tapers.iter().zip(factors) {
+            bytes.extend(taper.iter().flat_map(|v| ((f64::from(*v) * factor) as f32).to_le_bytes()));
+            bytes.resize(bytes.len().next_multiple_of(16), 0);
+        }
+        Ok(Weights { values: constant(gpu, &bytes)?, plain: None, tapers: tapers.len() })
+    }
+}
+
 /// A number as a pair of floats.
 fn pair(v: f64) -> [u32; 2] {
     let high = v as f32;
@@ -101,10 +129,7 @@ pub(in crate::ops::spectral) struct Spectra<'a> {
     g: Geometry,
     /// Of a row.
     signals: usize,
-    /// A sample without a weight is multiplied by this.
-    scale: f64,
-    weighted: bool,
-    weights: Slice,
+    weights: Weights,
     nothing: Slice,
     at_once: usize,
     frames: DeviceBuffer,
@@ -115,37 +140,38 @@ pub(in crate::ops::spectral) struct Spectra<'a> {
 }
 
 impl<'a> Spectra<'a> {
-    /// Rows of `signals` signals each; power comes out multiplied by `factor`. With `whole` a batch holds whole channels.
+    /// Rows of `signals` signals each. With `whole` a batch holds whole channels.
     pub fn new(
         gpu: &'a dyn Gpu,
         variant: &'a Variant,
         (x, signals): (Rows, usize),
         g: Geometry,
-        (table, factor): (&Table, f64),
+        weights: Weights,
         whole: bool,
     ) -> Result<Self> {
         let nothing = constant(gpu, &[0; 16])?;
         let (quads, bins) = (g.nperseg.div_ceil(4), g.bins());
-        let row = (signals * (16 * quads).max(8 * bins)) as u64;
+        let row = (signals * weights.tapers * (16 * quads).max(8 * bins)) as u64;
         let fitting = |bytes: u64| usize::try_from(bytes / row).unwrap_or(usize::MAX);
         let room = fitting(fft::room(&gpu.facts().limits));
         let least = if whole { g.frames } else { 1 };
         if room < least {
             return Err(too_large(&g, row, gpu.facts(), whole));
         }
-        let at_once = fitting(batch_bytes(gpu.facts())).max(least).min(x.count.saturating_mul(g.frames));
+        // What adds up frames goes over all of a batch in one loop.
+        let rounds = if is_software(gpu.facts()) { SOFTWARE_ROUNDS as usize / weights.tapers } else { usize::MAX };
+        let at_once = fitting(batch_bytes(gpu.facts())).min(rounds).max(least).min(x.count.saturating_mul(g.frames));
         let rows = (signals * at_once.max(1)) as u64;
+        let tapered = rows * weights.tapers as u64;
         let parts = g.nperseg.div_ceil(PART) as u64;
         let space = |wanted: bool, count: u64| -> Result<Slice> {
             Ok(if wanted { Slice::from(&gpu.allocate(16 * count)?) } else { nothing.clone() })
         };
         Ok(Spectra {
-            weighted: !table.weights.is_empty(),
-            weights: weights(gpu, table, factor.sqrt())?,
-            scale: factor.sqrt(),
+            weights,
             at_once,
-            frames: gpu.allocate(rows * 16 * quads as u64)?,
-            spectra: gpu.allocate(rows * 8 * bins as u64)?,
+            frames: gpu.allocate(tapered * 16 * quads as u64)?,
+            spectra: gpu.allocate(tapered * 8 * bins as u64)?,
             lines: space(g.detrend != Detrend::None, rows)?,
             parts: space(g.detrend != Detrend::None && parts > 1, rows * parts)?,
             space: Vec::new(),
@@ -163,9 +189,35 @@ impl<'a> Spectra<'a> {
         batches(self.x.count, self.g.frames, self.at_once)
     }
 
-    /// Where the spectra of a batch are: channel after channel, of each signal after signal, of each frame after frame.
+    /// Where the spectra of a batch are: channel after channel, of each signal after signal, of each frame after frame, of
+    /// each taper after taper.
     pub fn spectra(&self) -> Slice {
         Slice::from(&self.spectra)
+    }
+
+    /// Where what was taken off the frames of a batch is: for each a mean and a slope, both in pairs of floats.
+    pub fn lines(&self) -> Slice {
+        self.lines.clone()
+    }
+
+    /// How many parts the variance of a frame has.
+    pub fn variance_parts(&self) -> usize {
+        self.g.nperseg.div_ceil(PART)
+    }
+
+    /// Records the variances of a batch's frames, times `factor`, in parts to be added up; after their spectra.
+    pub fn variances(&self, batch: &Batch, factor: f64, to: &DeviceBuffer) -> Result<Command> {
+        let (rows, parts) = (batch.channels * batch.frames * self.signals, self.variance_parts());
+        let scale = (factor / self.g.nperseg as f64).sqrt() as f32;
+        let more = [word(parts)?, word(PART)?, scale.to_bits(), 1f32.to_bits()];
+        let args = [&self.cut(batch, rows)?[..], &more].concat();
+        let settings = [
+            ("BOUNDARY", boundary(self.g.boundary)),
+            ("DETREND", detrend(self.g.detrend)),
+            ("WG", summing(self.gpu.facts())),
+        ];
+        let buffers = [self.x.slice.clone(), self.lines.clone(), Slice::from(to)];
+        launch(self.gpu, &compose_plain("spectral/variance", &settings)?, &args, &buffers, (rows * parts) as u64)
     }
 
     /// Records the spectra of a batch.
@@ -175,15 +227,18 @@ impl<'a> Spectra<'a> {
         let cut = self.cut(batch, rows)?;
         let mut commands = Vec::new();
         if self.g.detrend != Detrend::None {
-            self.lines(&cut, rows, &mut commands)?;
+            self.level(&cut, rows, &mut commands)?;
         }
+        let Weights { values, plain, tapers } = &self.weights;
         let settings = [
             ("BOUNDARY", boundary(self.g.boundary)),
             ("DETREND", detrend(self.g.detrend)),
-            ("WEIGHTED", u32::from(self.weighted)),
+            ("WEIGHTED", u32::from(plain.is_none())),
         ];
-        let args = [&cut[..], &[word(quads)?, (self.scale as f32).to_bits(), 1f32.to_bits(), 0]].concat();
-        let buffers = [self.x.slice.clone(), self.weights.clone(), self.lines.clone(), Slice::from(&self.frames)];
+        let scale = plain.unwrap_or(1.0) as f32;
+        let args = [&cut[..], &[word(quads)?, scale.to_bits(), 1f32.to_bits(), word(*tapers)?]].concat();
+        let buffers = [self.x.slice.clone(), values.clone(), self.lines.clone(), Slice::from(&self.frames)];
+        let rows = rows * tapers;
         commands.push(each(self.gpu, "spectral/frames", &settings, &args, &buffers, rows * quads)?);
         let rows = |buffer, samples, pitch| Rows { slice: Slice::from(buffer), count: rows, samples, pitch };
         let from = rows(&self.frames, self.g.nperseg, 4 * quads);
@@ -213,7 +268,7 @@ impl<'a> Spectra<'a> {
     }
 
     /// Records what finds the lines of frames.
-    fn lines(&self, cut: &[u32; 12], rows: usize, commands: &mut Vec<Command>) -> Result<()> {
+    fn level(&self, cut: &[u32; 12], rows: usize, commands: &mut Vec<Command>) -> Result<()> {
         let g = &self.g;
         let n = g.nperseg as f64;
         let spread = n * (n * n - 1.0) / 12.0;
@@ -225,7 +280,7 @@ impl<'a> Spectra<'a> {
             let settings = [
                 ("BOUNDARY", boundary(g.boundary)),
                 ("LINEAR", u32::from(g.detrend == Detrend::Linear)),
-                ("WG", if is_software(self.gpu.facts()) { 8 } else { 64 }),
+                ("WG", summing(self.gpu.facts())),
                 ("STAGE", stage),
             ];
             let kernel = compose_plain("spectral/trend", &settings)?;
@@ -240,6 +295,11 @@ impl<'a> Spectra<'a> {
         }
         Ok(())
     }
+}
+
+/// Threads of a work group that sums a frame.
+fn summing(facts: &Facts) -> u32 {
+    if is_software(facts) { 8 } else { 64 }
 }
 
 fn boundary(boundary: Boundary) -> u32 {

@@ -10,6 +10,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::design::{Window, get_window};
 use crate::error::{Error, ErrorKind, Result};
 
+#[cfg(feature = "gpu")]
+pub(super) mod averages;
 mod geometry;
 #[cfg(feature = "gpu")]
 pub(super) mod gpu;

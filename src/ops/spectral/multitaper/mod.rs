@@ -7,10 +7,14 @@ use crate::design::Window;
 use crate::error::{Error, Result};
 use crate::ops::execute;
 use crate::ops::registry::{Entry, Representative, once_each};
+#[cfg(feature = "gpu")]
+use crate::runtime::DeviceArray;
 use crate::signal::Source;
 
 pub(crate) mod command;
 mod cpu;
+#[cfg(feature = "gpu")]
+mod gpu;
 mod problem;
 mod reference;
 mod tapers;
@@ -156,22 +160,47 @@ impl Multitaper {
         };
         Ok(Spectra { f, values })
     }
+
+    /// The values of [`multitaper`] where the array lives: `[channels, frequencies]`. It has to lie in one piece.
+    #[cfg(feature = "gpu")]
+    pub fn apply_device(&self, x: &DeviceArray) -> Result<DeviceArray> {
+        execute::device(&self.problem, x, None)
+    }
 }
 
 pub(crate) const ENTRY: Entry = Entry {
     command: command::COMMAND,
-    kernels: &[],
+    kernels: &[
+        "spectral/trend",
+        "spectral/frames",
+        "spectral/fft",
+        "spectral/variance",
+        "spectral/adapt",
+        "spectral/average",
+        "spectral/finish",
+    ],
     cpu_source: concat!(
         include_str!("cpu.rs"),
         include_str!("tapers.rs"),
         include_str!("../frames/geometry.rs"),
         include_str!("../frames/load.rs")
     ),
-    gpu_source: include_str!("problem.rs"),
+    gpu_source: concat!(
+        include_str!("gpu.rs"),
+        include_str!("tapers.rs"),
+        include_str!("../frames/averages.rs"),
+        include_str!("../frames/gpu.rs"),
+        include_str!("../frames/geometry.rs"),
+        include_str!("../fft/gpu.rs"),
+        include_str!("../fft/gpu/plan.rs"),
+        include_str!("../fft/gpu/tables.rs"),
+        include_str!("../fft/recipe.rs")
+    ),
     representatives: || {
         let of = |options: &MultitaperOptions| Ok(Representative::planar(Multitaper::new(options)?.problem));
         let frames = MultitaperOptions { nperseg: Some(1024), ..Default::default() };
-        [MultitaperOptions::default(), frames].iter().map(of).collect()
+        let adaptive = MultitaperOptions { weights: TaperWeights::Adaptive, ..frames.clone() };
+        [MultitaperOptions::default(), frames, adaptive].iter().map(of).collect()
     },
     ideal_bytes: once_each,
 };

@@ -119,17 +119,12 @@ impl Problem for Tapered {
     }
 
     #[cfg(feature = "gpu")]
-    fn gpu_variants(&self, _: &Facts, _: Shape) -> Vec<Variant> {
-        Vec::new()
+    fn gpu_variants(&self, facts: &Facts, shape: Shape) -> Vec<Variant> {
+        super::gpu::variants(self, facts, shape)
     }
 
     #[cfg(feature = "gpu")]
-    fn gpu_refusal(&self, _: &Facts) -> Option<Error> {
-        Some(crate::ops::spectral::host_only(self.operation()))
-    }
-
-    #[cfg(feature = "gpu")]
-    fn record(&self, _: &dyn Gpu, _: &Variant, _: &DeviceArray, _: &DeviceArray) -> Result<Vec<Command>> {
-        Err(crate::ops::spectral::host_only(self.operation()))
+    fn record(&self, gpu: &dyn Gpu, variant: &Variant, x: &DeviceArray, y: &DeviceArray) -> Result<Vec<Command>> {
+        super::gpu::record(self, gpu, variant, x, y)
     }
 }

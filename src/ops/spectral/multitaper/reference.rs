@@ -14,6 +14,7 @@ use crate::signal::Source;
 pub(super) fn run(problem: &Tapered, nw: f64, count: usize, x: Source<'_>) -> Result<Vec<f64>> {
     let g = problem.geometry(x.samples())?;
     let (tapers, ratios) = dpss(g.nperseg, nw, count)?;
+    let ratios: Vec<f64> = ratios.iter().map(|r| r.max(0.0)).collect();
     let weights: Vec<f64> = ratios.iter().map(|r| if problem.rule == TaperWeights::Unity { 1.0 } else { *r }).collect();
     let norms: Vec<f64> = match problem.segments.scaling {
         Scaling::Density => vec![problem.segments.fs; count],

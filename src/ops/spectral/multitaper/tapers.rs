@@ -20,13 +20,15 @@ pub(super) struct Tapers {
 }
 
 /// Most steps of the adaptive rule. It shrinks the distance to where it ends by a constant factor each.
-const STEPS: usize = 150;
+pub(super) const STEPS: usize = 150;
 /// Change at which the adaptive rule has ended.
 const SETTLED: f64 = 1e-9;
 
 impl Tapers {
     pub fn new(segments: &Segments, n: usize, nw: f64, count: usize, rule: TaperWeights) -> Result<Tapers> {
-        let (values, ratios) = dpss(n, nw, count)?;
+        let (values, mut ratios) = dpss(n, nw, count)?;
+        // Where they are 0 but for rounding they can come out below.
+        ratios.iter_mut().for_each(|ratio| *ratio = ratio.max(0.0));
         let weights = if rule == TaperWeights::Unity { vec![1.0; count] } else { ratios.clone() };
         let norms = match segments.scaling {
             Scaling::Density => vec![segments.fs; count],
@@ -47,6 +49,34 @@ impl Tapers {
             }
             _ => linear(),
         }
+    }
+
+    /// Whether the weights depend on the spectrum.
+    #[cfg(feature = "gpu")]
+    pub fn adaptive(&self) -> bool {
+        self.rule == TaperWeights::Adaptive
+    }
+
+    /// What power is multiplied by so that the norms become 1 on average, by weight.
+    #[cfg(feature = "gpu")]
+    pub fn unit(&self) -> f64 {
+        self.weights.iter().sum::<f64>() / self.weights.iter().zip(&self.norms).map(|(w, n)| w * n).sum::<f64>()
+    }
+
+    /// Factors of the tapers, by which power comes out in the unit, and, where the weights are fixed, weighted so that the
+    /// sum of all is the estimate.
+    #[cfg(feature = "gpu")]
+    pub fn factors(&self) -> Vec<f64> {
+        let total: f64 = self.weights.iter().sum();
+        let share = |weight: &f64| if self.adaptive() { 1.0 } else { weight / total };
+        self.weights.iter().map(|weight| (share(weight) * self.unit()).sqrt()).collect()
+    }
+
+    /// The share of the energy of each within the band and outside of it, and its norm in the unit.
+    #[cfg(feature = "gpu")]
+    pub fn shares(&self) -> Vec<[f64; 4]> {
+        let of = |(ratio, norm): (&f64, &f64)| [*ratio, (1.0 - ratio).max(0.0), norm * self.unit(), 0.0];
+        self.ratios.iter().zip(&self.norms).map(of).collect()
     }
 
     /// Sums of the weights times powers, times norms, and alone.

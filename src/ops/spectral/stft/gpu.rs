@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::ops::launch::word;
 use crate::ops::problem::{Shape, Variant};
 use crate::ops::spectral::fft::gpu::only;
-use crate::ops::spectral::frames::gpu::{self as frames, Spectra, each};
+use crate::ops::spectral::frames::gpu::{self as frames, Spectra, Weights, each};
 use crate::runtime::DeviceArray;
 use crate::runtime::gpu::{Command, Facts, Gpu, Slice};
 
@@ -31,7 +31,7 @@ pub(super) fn record(
     let g = local.segments.geometry(x.samples())?;
     let table = local.segments.table(g.nperseg)?;
     let factor = local.segments.factor(&table)?;
-    let mut spectra = Spectra::new(gpu, variant, (from, 1), g, (&table, factor), false)?;
+    let mut spectra = Spectra::new(gpu, variant, (from, 1), g, Weights::window(gpu, &table, factor)?, false)?;
     let kept = match local.kept {
         Kept::Complex => 0,
         Kept::Power => 1,

@@ -409,6 +409,7 @@ const fn entry(command: crate::ops::command::Command, representatives: fn() -> R
         ),
         gpu_source: concat!(
             include_str!("gpu.rs"),
+            include_str!("../frames/averages.rs"),
             include_str!("../frames/gpu.rs"),
             include_str!("../frames/geometry.rs"),
             include_str!("../fft/gpu.rs"),

@@ -1,0 +1,63 @@
+//! Transfer functions `b, a` as what runs: sections.
+
+use crate::design::{Sos, Tf};
+use crate::error::Result;
+
+/// Second-order sections of the recursion `a[0] y[n] = b[0] x[n] + b[1] x[n-1] + ... - a[1] y[n-1] - ...`. Zeros that lead `b`
+/// become sections that delay by a sample.
+pub(super) fn sections(b: &[f64], a: &[f64]) -> Result<Sos> {
+    // In powers of 1/z: the shorter polynomial has roots at 0.
+    let length = b.len().max(a.len());
+    let padded = |c: &[f64], length: usize| {
+        let mut padded = c.to_vec();
+        padded.resize(length.max(c.len()), 0.0);
+        padded
+    };
+    let delay = b.iter().take_while(|v| **v == 0.0).count();
+    if delay == 0 || delay == b.len() {
+        return Tf::new(&padded(b, length), &padded(a, length))?.to_sos();
+    }
+    let length = (b.len() - delay).max(a.len());
+    let rest = Tf::new(&padded(&b[delay..], length), &padded(a, length))?.to_sos()?;
+    let delays = std::iter::repeat_n([0.0, 1.0, 0.0, 1.0, 0.0, 0.0], delay);
+    Sos::new(delays.chain(rest.sections().iter().copied()).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ops::filter::sosfilt::reference;
+    use crate::signal::View;
+
+    #[test]
+    fn sections_filter_as_the_recursion_does() {
+        let x: Vec<f32> = (0..40).map(|n| ((n * 7) % 11) as f32 - 5.0).collect();
+        for (b, a) in [
+            (&[0.2, 0.3][..], &[1.0, -0.5, 0.25][..]),
+            (&[1.0, 0.5, 0.25, 0.125], &[2.0, -0.6]),
+            (&[0.0, 0.0, 1.0, 0.5], &[1.0, 0.4, 0.1]),
+            (&[0.0, 3.0], &[1.0, -0.9]),
+            (&[1.0], &[1.0]),
+        ] {
+            let sos = sections(b, a).unwrap();
+            let y = reference::run(sos.sections(), View::new(&x, 1, x.len()).unwrap().into(), None);
+            let mut expected = vec![0.0f64; x.len()];
+            for n in 0..x.len() {
+                let past = |k: usize, of: &dyn Fn(usize) -> f64| n.checked_sub(k).map_or(0.0, of);
+                let forward: f64 = b.iter().enumerate().map(|(k, v)| v * past(k, &|i| f64::from(x[i]))).sum();
+                let back: f64 = a.iter().enumerate().skip(1).map(|(k, v)| v * past(k, &|i| expected[i])).sum();
+                expected[n] = (forward - back) / a[0];
+            }
+            y.iter().zip(&expected).for_each(|(y, e)| assert!((y - e).abs() < 1e-12, "{b:?} {a:?}: {y} {e}"));
+        }
+    }
+
+    #[test]
+    fn what_is_no_filter_is_refused() {
+        for (b, a) in
+            [(&[][..], &[1.0][..]), (&[1.0], &[]), (&[1.0], &[0.0, 1.0]), (&[f64::NAN], &[1.0]), (&[0.0], &[1.0, 0.5])]
+        {
+            assert!(sections(b, a).is_err(), "{b:?} {a:?}");
+        }
+    }
+}
