@@ -9,6 +9,7 @@ pub mod gaussian;
 mod halo;
 pub mod lfilter;
 pub mod median;
+mod planar;
 pub mod savgol;
 pub mod sosfilt;
 pub mod sosfiltfilt;

@@ -23,7 +23,13 @@ fn check(filter: &Centred, x: Source<'_>, values: &[f32]) {
         for (c, row) in y.chunks(samples + 3).enumerate() {
             let (got, want) = (&row[..samples], &want[c * samples..][..samples]);
             let e = error(got, want, &values[c * samples..][..samples], samples, gain);
-            assert!(e <= 1e-6, "{} taps, {:?} {} at {channels} x {samples}: {e:e}", filter.weights.len(), filter.ends, variant.name);
+            assert!(
+                e <= 1e-6,
+                "{} taps, {:?} {} at {channels} x {samples}: {e:e}",
+                filter.weights.len(),
+                filter.ends,
+                variant.name
+            );
             assert!(row[samples..].iter().all(|v| v.is_nan()), "written behind the row");
         }
     }

@@ -97,7 +97,8 @@ fn rows(filter: &Centred, gpu: &dyn Gpu, x: &DeviceArray, y: &DeviceArray) -> Re
         return Ok(Vec::new());
     }
     let taps = filter.weights.len();
-    let bytes: Vec<u8> = rows.iter().flat_map(|(_, row, _)| row.iter()).flat_map(|w| (*w as f32).to_le_bytes()).collect();
+    let bytes: Vec<u8> =
+        rows.iter().flat_map(|(_, row, _)| row.iter()).flat_map(|w| (*w as f32).to_le_bytes()).collect();
     let weights = constant(gpu, &bytes)?;
     let windows = (0..taps).chain(x.samples() - taps..x.samples()).map(Some).collect::<Vec<_>>();
     let (mut commands, gathered) = halo::gather(gpu, x, &windows, 0.0)?;

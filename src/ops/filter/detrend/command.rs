@@ -1,7 +1,7 @@
 //! `dspk op detrend`.
 
 use super::{Detrend, Trend};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::ops::command::{Command, Outputs, Param, Request};
 
 pub(crate) const COMMAND: Command = Command {
@@ -16,13 +16,23 @@ pub(crate) const COMMAND: Command = Command {
     run,
 };
 
+/// Largest whole number that JSON holds exactly.
+const MOST: f64 = 9_007_199_254_740_992.0;
+
 fn run(request: &Request) -> Result<Outputs> {
     let (x, params) = (request.signal(0)?, &request.params);
     let trend = match params.choice("type", &["linear", "constant"])? {
         Some("constant") => Trend::Constant,
         _ => Trend::Linear,
     };
-    let mut detrend = Detrend::new(trend, &params.indices("bp")?.unwrap_or_default());
+    let mut breakpoints = Vec::new();
+    for b in params.numbers("bp")?.unwrap_or_default() {
+        if b.fract() != 0.0 || !(0.0..=MOST).contains(&b) {
+            return Err(Error::invalid(format!("parameter 'bp' holds {b}; pass whole numbers, not negative")));
+        }
+        breakpoints.push(b as usize);
+    }
+    let mut detrend = Detrend::new(trend, &breakpoints);
     if let Some(runtime) = &request.runtime {
         detrend = detrend.on(runtime);
     }

@@ -7,6 +7,7 @@ use rayon::prelude::*;
 use super::{Detrend, Trend, inverse_spread};
 use crate::error::Result;
 use crate::ops::filter::edge::{Edge, Extended};
+use crate::ops::filter::planar::planar;
 use crate::signal::{Buffer, Source, ViewMut};
 use crate::simd::{self, Kernel, stream};
 
@@ -16,6 +17,8 @@ pub(super) fn run(detrend: &Detrend, x: Source<'_>, y: ViewMut<'_>) -> Result<()
     if channels == 0 || samples == 0 {
         return Ok(());
     }
+    let rows = planar(x)?;
+    let x = rows.as_ref().map_or(x, Source::from);
     let pieces = detrend.pieces(samples);
     let streamed = stream::pays(channels.saturating_mul(samples).saturating_mul(size_of::<f32>()));
     let pitch = y.pitch().max(samples);

@@ -124,7 +124,7 @@ fn inverse_spread(n: usize) -> f64 {
 pub(crate) const ENTRY: Entry = Entry {
     command: command::COMMAND,
     kernels: &["filter/detrend"],
-    cpu_source: include_str!("cpu.rs"),
+    cpu_source: concat!(include_str!("cpu.rs"), include_str!("../edge.rs"), include_str!("../planar.rs")),
     gpu_source: include_str!("gpu.rs"),
     representatives: || Ok(vec![Representative::planar(Detrend::new(Trend::Linear, &[]))]),
     ideal_bytes: once_each,

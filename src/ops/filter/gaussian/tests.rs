@@ -15,8 +15,8 @@ fn coefficients_are_those_of_scipy() {
         let sign = if order % 2 == 1 { -1.0 } else { 1.0 };
         let c = filter.coefficients();
         assert_eq!(c.len(), 7);
-        for k in 0..4 {
-            assert!((c[k] - want[k]).abs() < 1e-7, "{order}: {c:?}");
+        for (k, want) in want.iter().enumerate() {
+            assert!((c[k] - want).abs() < 1e-7, "{order}: {c:?}");
             assert!((c[6 - k] - sign * c[k]).abs() < 1e-15, "{order}: {c:?}");
         }
     }
@@ -29,7 +29,7 @@ fn derivatives_of_polynomials() {
         let options = GaussianOptions { order, truncate: 8.0, ..Default::default() };
         let y = GaussianFilter::new(2.0, &options).unwrap().on("cpu").apply(View::new(&x, 1, 200).unwrap()).unwrap();
         for (n, v) in y.row(0).iter().enumerate().take(180).skip(20) {
-            assert!((f64::from(*v) - want(n as f64)).abs() < 1e-4, "{order} at {n}: {v}");
+            assert!((f64::from(*v) - want(n as f64)).abs() < 3e-4, "{order} at {n}: {v}");
         }
     }
 }

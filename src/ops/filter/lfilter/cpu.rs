@@ -70,14 +70,7 @@ fn run_at(
 }
 
 /// The filter without state.
-fn filter(
-    level: Level,
-    taps: &[f64],
-    ahead: usize,
-    variant: &Variant,
-    x: Source<'_>,
-    y: ViewMut<'_>,
-) -> Result<()> {
+fn filter(level: Level, taps: &[f64], ahead: usize, variant: &Variant, x: Source<'_>, y: ViewMut<'_>) -> Result<()> {
     let (channels, samples) = (x.channels(), x.samples());
     if channels == 0 || samples == 0 {
         return Ok(());

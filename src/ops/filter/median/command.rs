@@ -12,7 +12,11 @@ pub(crate) const MEDIAN_FILTER: Command = Command {
     inputs: &["x [C, N]"],
     params: &[
         Param::required("size", "samples of a window; of an even number the upper of the two middle values"),
-        Param::optional("mode", "\"reflect\"", "beyond the ends: \"reflect\", \"mirror\", \"nearest\", \"constant\", \"wrap\""),
+        Param::optional(
+            "mode",
+            "\"reflect\"",
+            "beyond the ends: \"reflect\", \"mirror\", \"nearest\", \"constant\", \"wrap\"",
+        ),
         Param::optional("cval", "0", "the value beyond the ends in mode \"constant\""),
     ],
     run: median_filter,

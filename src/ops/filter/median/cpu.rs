@@ -17,8 +17,9 @@ use super::network::{OUTPUTS, Operand, Program};
 use super::ranks;
 use crate::error::{Error, Result};
 use crate::ops::filter::edge::{Edge, Extended};
+use crate::ops::filter::planar::planar;
 use crate::ops::problem::{Shape, Variant};
-use crate::signal::{Buffer, Dtype, Signal, Source, ViewMut};
+use crate::signal::{Buffer, Source, ViewMut};
 use crate::simd::{self, Kernel, Level, stream, transpose};
 
 /// Longest window that a network is made for.
@@ -67,9 +68,8 @@ fn run_at(
     if x.channels() == 0 || samples == 0 {
         return Ok(());
     }
-    // Rows are read one by one; those of an interleaved input lie in pieces.
-    let planar = if contiguous(x) { None } else { Some(Signal::from_source(x)?) };
-    let x = planar.as_ref().map_or(x, Source::from);
+    let rows = planar(x)?;
+    let x = rows.as_ref().map_or(x, Source::from);
     let piece = match variant.method {
         "network" if width <= NETWORK_WIDTH => TILE * TILES,
         "ranks" => ranks::piece(width),
@@ -95,14 +95,6 @@ fn run_at(
         level.run(Tiles { program, width, row, first, out, streams, streamed });
         Ok(())
     })
-}
-
-fn contiguous(x: Source<'_>) -> bool {
-    let rows = match x {
-        Source::F32(v) => v.row(0).is_some(),
-        Source::I16(v) => v.row(0).is_some(),
-    };
-    rows && matches!(x.dtype(), Dtype::F32 | Dtype::I16)
 }
 
 /// Makes every output NaN whose window, `width` values of `window` from its own place on, holds one.

@@ -157,7 +157,8 @@ const CPU_SOURCE: &str = concat!(
     include_str!("cpu.rs"),
     include_str!("network.rs"),
     include_str!("ranks.rs"),
-    include_str!("../edge.rs")
+    include_str!("../edge.rs"),
+    include_str!("../planar.rs")
 );
 
 pub(crate) const MEDIAN_FILTER: Entry = Entry {
@@ -239,3 +240,6 @@ impl Problem for MedianFilter {
         gpu::record(self.size, self.edge, gpu, variant, x, y)
     }
 }
+
+#[cfg(test)]
+mod tests;

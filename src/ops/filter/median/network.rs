@@ -110,7 +110,8 @@ impl Builder {
                 vec![low, high]
             }
             _ => {
-                let every_other = |v: &[usize], from: usize| v.iter().skip(from).step_by(2).copied().collect::<Vec<_>>();
+                let every_other =
+                    |v: &[usize], from: usize| v.iter().skip(from).step_by(2).copied().collect::<Vec<_>>();
                 let even = self.merged(&every_other(a, 0), &every_other(b, 0));
                 let odd = self.merged(&every_other(a, 1), &every_other(b, 1));
                 let mut all = Vec::with_capacity(a.len() + b.len());
@@ -199,7 +200,9 @@ impl Builder {
             _ => Operand::Slot(places[id].unwrap_or(0)),
         };
         for id in 0..self.nodes.len() {
-            let Some((a, b)) = operands(self.nodes[id]).filter(|_| last[id] > 0 && places[id].is_none()) else { continue };
+            let Some((a, b)) = operands(self.nodes[id]).filter(|_| last[id] > 0 && places[id].is_none()) else {
+                continue;
+            };
             let (from_a, from_b) = (operand(a, &places), operand(b, &places));
             for done in [a, b].into_iter().filter(|v| last[*v] == id) {
                 free.extend(places[done]);

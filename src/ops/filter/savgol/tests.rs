@@ -11,18 +11,17 @@ fn filtered(window: usize, order: usize, options: &SavgolOptions, x: &[f32]) -> 
 fn polynomials_and_their_derivatives_are_what_they_are() {
     let x: Vec<f32> = (0..60).map(|n| (f64::from(n) * 0.1).powi(3) as f32).collect();
     for window in [5, 8, 11, 60] {
-        for (deriv, want) in [
-            (0, (|t| t * t * t) as fn(f64) -> f64),
-            (1, |t| 3.0 * t * t),
-            (2, |t| 6.0 * t),
-            (3, |_| 6.0),
-        ] {
-            let y = filtered(window, 3, &SavgolOptions { deriv, delta: 0.1, edge: None }, &x);
-            // Float32 input of a magnitude of 200, whose derivatives divide rounding errors by the distance.
-            let bound = 2e-5 * 10f64.powi(deriv as i32);
+        for (deriv, want) in
+            [(0, (|t| t * t * t) as fn(f64) -> f64), (1, |t| 3.0 * t * t), (2, |t| 6.0 * t), (3, |_| 6.0)]
+        {
+            let options = SavgolOptions { deriv, delta: 0.1, edge: None };
+            let y = filtered(window, 3, &options, &x);
+            // What is promised of the sum, and the rounding of the input.
+            let gain = SavgolFilter::new(window, 3, &options).unwrap().tolerance().gain;
+            let bound = (1e-6 + 6e-8) * gain * f64::from(x[59]);
             for (n, v) in y.iter().enumerate() {
                 let want = want(n as f64 * 0.1);
-                assert!((f64::from(*v) - want).abs() < bound * 3.0, "{window} {deriv} at {n}: {v} {want}");
+                assert!((f64::from(*v) - want).abs() < bound, "{window} {deriv} at {n}: {v} {want}");
             }
         }
     }
@@ -34,10 +33,10 @@ fn values_of_scipy() {
     let x = [2.0, 2.0, 5.0, 2.0, 1.0, 0.0, 1.0, 4.0, 9.0];
     let want = [1.65714286, 3.17142857, 3.54285714, 2.85714286, 0.65714286, 0.17142857, 1.0, 4.0, 9.0];
     let y = filtered(5, 2, &SavgolOptions::default(), &x);
-    y.iter().zip(want).for_each(|(v, w)| assert!((f64::from(*v) - w).abs() < 1e-6, "{y:?}"));
+    y.iter().zip(want).for_each(|(v, w)| assert!((f64::from(*v) - w).abs() < 3e-6, "{y:?}"));
     let y = filtered(5, 2, &SavgolOptions { edge: Some(Edge::Nearest), ..Default::default() }, &x);
     let want = [1.74285714, 3.02857143, 3.54285714, 2.85714286, 0.65714286, 0.17142857, 1.0, 4.6, 7.97142857];
-    y.iter().zip(want).for_each(|(v, w)| assert!((f64::from(*v) - w).abs() < 1e-6, "{y:?}"));
+    y.iter().zip(want).for_each(|(v, w)| assert!((f64::from(*v) - w).abs() < 3e-6, "{y:?}"));
 }
 
 #[test]
@@ -46,7 +45,7 @@ fn the_filter_is_linear() {
     let both: Vec<f32> = a.iter().zip(&b).map(|(a, b)| a + 2.0 * b).collect();
     let options = SavgolOptions { deriv: 1, ..Default::default() };
     let [a, b, both] = [a, b, both].map(|x| filtered(15, 4, &options, &x));
-    both.iter().zip(a.iter().zip(&b)).for_each(|(y, (a, b))| assert!((y - (a + 2.0 * b)).abs() < 1e-5));
+    both.iter().zip(a.iter().zip(&b)).for_each(|(y, (a, b))| assert!((y - (a + 2.0 * b)).abs() < 3e-5));
 }
 
 #[test]
