@@ -5,6 +5,8 @@ mod common;
 mod designs;
 #[path = "golden/filters.rs"]
 mod filters;
+#[path = "golden/local.rs"]
+mod local;
 #[path = "golden/spectra.rs"]
 mod spectra;
 #[path = "common/vectors.rs"]

@@ -101,12 +101,17 @@ pub(crate) fn once_each(problem: &dyn Problem, dtype: Dtype, shape: Shape) -> u6
 
 /// All operations.
 pub fn registry() -> &'static [Entry] {
-    static REGISTRY: [Entry; 23] = [
+    static REGISTRY: [Entry; 28] = [
         crate::ops::convert::ENTRY,
         crate::ops::filter::sosfilt::ENTRY,
         crate::ops::filter::sosfiltfilt::ENTRY,
         crate::ops::filter::lfilter::ENTRY,
         crate::ops::filter::convolve::ENTRY,
+        crate::ops::filter::median::MEDIAN_FILTER,
+        crate::ops::filter::median::MEDFILT,
+        crate::ops::filter::savgol::ENTRY,
+        crate::ops::filter::gaussian::ENTRY,
+        crate::ops::filter::detrend::ENTRY,
         crate::ops::spatial::common_reference::ENTRY,
         crate::ops::spectral::fft::FFT,
         crate::ops::spectral::fft::IFFT,

@@ -1,13 +1,27 @@
-//! Filters along time: recursive (second-order sections), finite impulse response, both forward and backward, and
-//! convolution.
+//! Filters along time: recursive (second-order sections), finite impulse response, both forward and backward,
+//! convolution, running medians, smoothing by polynomials and Gaussians, and detrending.
 
+mod centred;
 pub mod convolve;
+pub mod detrend;
+mod edge;
+pub mod gaussian;
+#[cfg(feature = "gpu")]
+mod halo;
 pub mod lfilter;
+pub mod median;
+mod planar;
+pub mod savgol;
 pub mod sosfilt;
 pub mod sosfiltfilt;
 mod transfer;
 
 pub use convolve::{Convolve, Mode, fftconvolve, oaconvolve};
+pub use detrend::{Detrend, Trend, detrend};
+pub use edge::Edge;
+pub use gaussian::{GaussianFilter, GaussianOptions, gaussian_filter1d};
 pub use lfilter::{FirFilter, lfilter};
+pub use median::{MedianFilter, medfilt, median_filter};
+pub use savgol::{SavgolFilter, SavgolOptions, savgol_filter};
 pub use sosfilt::{SosFilter, sosfilt};
 pub use sosfiltfilt::{FiltFilt, Padding, SosFiltFilt, filtfilt, sosfiltfilt};

@@ -36,7 +36,8 @@ pub fn variants(taps: usize, shape: Shape) -> Vec<Variant> {
     all
 }
 
-fn direct_variants(taps: usize, shape: Shape) -> Vec<Variant> {
+/// Ways to compute in the direct form, the default first.
+pub fn direct_variants(taps: usize, shape: Shape) -> Vec<Variant> {
     let best = Direct::outputs();
     let outputs = [best, 24 - best];
     let make = |method, tile, outputs| Variant::new(method, &[("outputs", outputs), ("tile", tile)]);
@@ -83,6 +84,22 @@ fn run_at(
     zi: Option<&mut [f64]>,
 ) -> Result<()> {
     check(taps, x, &y, zi.as_deref())?;
+    direct(level, taps, 0, variant, x, y.reborrow())?;
+    if let Some(zi) = zi.filter(|_| taps.len() > 1 && x.channels() > 0 && x.samples() > 0) {
+        carry_state(level, taps, x, y, zi);
+    }
+    Ok(())
+}
+
+/// Filters `x` into `y`, of the same shape, looking ahead: `y[n] = sum of taps[k] x[n + ahead - k]`, with zeros beyond both
+/// ends; by one of the [`direct_variants`].
+pub fn run_ahead(taps: &[f64], ahead: usize, variant: &Variant, x: Source<'_>, y: ViewMut<'_>) -> Result<()> {
+    check(taps, x, &y, None)?;
+    direct(simd::level(), taps, ahead, variant, x, y)
+}
+
+/// The direct form without state.
+fn direct(level: Level, taps: &[f64], ahead: usize, variant: &Variant, x: Source<'_>, y: ViewMut<'_>) -> Result<()> {
     let (channels, samples) = (x.channels(), x.samples());
     if channels == 0 || samples == 0 {
         return Ok(());
@@ -92,10 +109,7 @@ fn run_at(
         "time" => Cut::pieces(channels, samples, Direct::shortest_piece(taps.len())),
         other => return Err(Error::invalid(format!("lfilter has no variant `{other}`; it has channels and time"))),
     };
-    Direct::new(taps, 0, variant.get("outputs")).run_cut(level, cut, variant.get("tile") as usize, x, y.reborrow());
-    if let Some(zi) = zi.filter(|_| taps.len() > 1) {
-        carry_state(level, taps, x, y, zi);
-    }
+    Direct::new(taps, ahead, variant.get("outputs")).run_cut(level, cut, variant.get("tile") as usize, x, y);
     Ok(())
 }
 

@@ -25,6 +25,8 @@ mod kernel;
 mod plan;
 mod reference;
 
+pub(in crate::ops::filter) use cpu::{direct_variants, run_ahead};
+
 /// Filters every channel with an FIR filter, from zero state, on the current runtime.
 ///
 /// `scipy.signal.lfilter(taps, 1, x)`: `y[n] = sum over k of taps[k] * x[n - k]`. `x` is any `[channels, samples]` array
