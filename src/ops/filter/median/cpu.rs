@@ -36,10 +36,12 @@ const TILES: usize = 16;
 /// Ways to compute, the default first.
 pub(super) fn variants(width: usize, _: Shape) -> Vec<Variant> {
     let (network, ranks) = (Variant::new("network", &[]), Variant::new("ranks", &[]));
-    match width {
-        0..=NETWORK_DEFAULT => vec![network, ranks],
-        ..=NETWORK_WIDTH => vec![ranks, network],
-        _ => vec![ranks],
+    if width <= NETWORK_DEFAULT {
+        vec![network, ranks]
+    } else if width <= NETWORK_WIDTH {
+        vec![ranks, network]
+    } else {
+        vec![ranks]
     }
 }
 
@@ -205,9 +207,9 @@ impl Tiles<'_, '_> {
         let mut spoiled = zero;
         let (chunks, _) = samples.as_chunks::<OUTPUTS>();
         for chunk in chunks {
-            // Differences with itself: 0, or NaN for infinities and NaN.
+            // Products with 0: zeros, or NaN for infinities and NaN.
             let v = f32x16::load_array_ref(simd, chunk);
-            spoiled += v - v;
+            spoiled = v.mul_add(zero, spoiled);
         }
         let spoiled = !spoiled.simd_eq(zero).all_true() && samples.iter().any(|v| v.is_nan());
         let streams = &mut values[..OUTPUTS * *stride];
