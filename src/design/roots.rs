@@ -34,7 +34,13 @@ pub(super) fn roots(c: &[f64]) -> Result<Roots> {
         )));
     }
     let mut rest = eigenvalues(Matrix::companion(&monic))?;
-    polish(&c[..c.len() - trailing], &mut rest);
+    let mut polished = rest.clone();
+    polish(&c[..c.len() - trailing], &mut polished);
+    // Of roots that lie together some may be found and others not: each is better, their product is worse.
+    let rounding = monic.len() as f64 * f64::EPSILON;
+    if distance(&monic, &polished) <= distance(&monic, &rest).max(rounding) {
+        rest = polished;
+    }
     found.append(rest);
     if found.all().iter().any(|z| !z.abs().is_finite()) {
         return Err(not_found(c.len() - 1));
@@ -180,6 +186,13 @@ fn eigenvalues((mut m, scale): (Matrix, f64)) -> Result<Roots> {
     Ok(found)
 }
 
+/// How far the polynomial of these roots is from a monic one, by its largest coefficient; infinite where that is not finite.
+fn distance(monic: &[f64], roots: &Roots) -> f64 {
+    let size = monic.iter().fold(0.0f64, |m, v| m.max(v.abs()));
+    let worst = |m: f64, d: f64| if d.is_nan() { f64::INFINITY } else { m.max(d) };
+    monic.iter().zip(polynomial::from_roots(roots)).map(|(a, b)| (a - b).abs() / size).fold(0.0, worst)
+}
+
 /// Moves approximate roots to those of `c`.
 fn polish(c: &[f64], roots: &mut Roots) {
     for _ in 0..MAX_ROUNDS {
@@ -289,6 +302,17 @@ mod tests {
         let c = (1..=15).fold(vec![1.0], |c, k| polynomial::multiply(&c, &[1.0, -f64::from(k)]));
         let expected: Vec<_> = (1..=15).map(|k| (f64::from(k), 0.0)).collect();
         assert_roots(&c, &expected, 1e-15);
+    }
+
+    #[test]
+    fn roots_that_lie_together_make_up_their_polynomial() {
+        use crate::design::{Band, butter};
+        for (order, lo, hi) in [(8, 0.106, 0.607), (7, 0.064, 0.363), (4, 0.1, 0.2), (6, 0.05, 0.3)] {
+            let tf = butter(order, Band::Stop(lo, hi), 2.0).unwrap().to_tf().unwrap();
+            let monic: Vec<f64> = tf.b().iter().map(|v| v / tf.b()[0]).collect();
+            let error = distance(&monic, &roots(&monic).unwrap());
+            assert!(error < 1e-12, "{order}: {error:.1e}");
+        }
     }
 
     #[test]

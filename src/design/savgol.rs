@@ -68,7 +68,17 @@ pub fn savgol_coeffs(window_length: usize, polyorder: usize, options: &SavgolCoe
     let middle = 0.5 * last;
     let weights = gram.derivative(pos.unwrap_or(middle) - middle, deriv);
     let scale = delta.powi(i32::try_from(deriv).unwrap_or(i32::MAX));
-    c.extend((0..window_length).map(|i| gram.sum(&weights, i as f64 - middle) / scale));
+    c.extend((0..window_length).map(|i| gram.sum(&weights, i as f64 - middle)));
+    if gram.distance(&c, &weights, middle) > ORTHOGONAL {
+        return Err(Error::new(
+            ErrorKind::Precision,
+            format!(
+                "polynomials of order {polyorder} on {window_length} samples lose their orthogonality in float64; pass a polyorder of at most {}",
+                (2.0 * (window_length as f64).sqrt()) as usize
+            ),
+        ));
+    }
+    c.iter_mut().for_each(|v| *v /= scale);
     if c.iter().any(|v| !v.is_finite()) {
         return Err(Error::invalid(format!(
             "the derivative of order {deriv} at a spacing of {delta} leaves the range of float64; scale the samples' distance"
@@ -79,6 +89,9 @@ pub fn savgol_coeffs(window_length: usize, polyorder: usize, options: &SavgolCoe
     }
     Ok(c)
 }
+
+/// How far the coefficients may be from giving every polynomial its value.
+const ORTHOGONAL: f64 = 1e-11;
 
 /// The position of the last sample.
 fn check(window_length: usize, polyorder: usize, options: &SavgolCoeffsOptions) -> Result<f64> {
@@ -121,6 +134,19 @@ impl Gram {
 
     fn first(&self) -> f64 {
         1.0 / self.points.sqrt()
+    }
+
+    /// The largest difference between what coefficients make of a polynomial and `weights`, what they should, by the largest
+    /// of these; infinite if that is not finite.
+    fn distance(&self, c: &[f64], weights: &[f64], middle: f64) -> f64 {
+        let mut sums = vec![0.0; weights.len()];
+        for (i, c) in c.iter().enumerate() {
+            let values = self.derivative(i as f64 - middle, 0);
+            sums.iter_mut().zip(values).for_each(|(sum, v)| *sum += c * v);
+        }
+        let size = weights.iter().fold(0.0f64, |m, v| m.max(v.abs()));
+        let worst = |m: f64, d: f64| if d.is_nan() { f64::INFINITY } else { m.max(d) };
+        sums.iter().zip(weights).map(|(s, w)| (s - w).abs() / size).fold(0.0, worst)
     }
 
     /// The derivative of order `deriv` of every polynomial at `x`.
