@@ -38,7 +38,7 @@ fn faithful(tf: &Tf) -> Result<Sos> {
         // Roots at 0 may have been left out at the end.
         let at = |c: &[f64], i: usize| c.get(i).copied().unwrap_or(0.0);
         let worst = (0..own.len().max(other.len())).map(|i| (at(own, i) - at(other, i)).abs()).fold(0.0, f64::max);
-        if !(worst <= FAITHFUL * size) {
+        if worst.is_nan() || worst > FAITHFUL * size {
             return Err(Error::new(
                 ErrorKind::Precision,
                 format!(
