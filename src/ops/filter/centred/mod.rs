@@ -207,7 +207,7 @@ macro_rules! problem {
         }
 
         #[cfg(feature = "gpu")]
-        fn gpu_refusal(&self, facts: &Facts) -> Option<Error> {
+        fn gpu_refusal(&self, facts: &Facts) -> Option<crate::error::Error> {
             self.filter.gpu_refusal(facts)
         }
 

@@ -1,7 +1,7 @@
 //! Savitzky-Golay filters along time: `scipy.signal.savgol_filter`.
 
 use crate::design::{SavgolCoeffsOptions, TapOrder, savgol_coeffs};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::ops::execute;
 use crate::ops::filter::centred::{self, Centred, Ends};
 use crate::ops::filter::edge::Edge;
