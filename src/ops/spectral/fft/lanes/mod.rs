@@ -357,11 +357,10 @@ impl Plan {
     #[inline(always)]
     pub fn separate<S: Simd>(&self, simd: S, z: &[Point], factor: f32, out: &mut [Point]) {
         let (m, factor) = (self.points, f32x16::splat(simd, 0.5 * factor));
-        for (k, root) in self.halves.iter().enumerate() {
-            let (a, b) = (self.at(simd, z, k % m), self.at(simd, z, (m - k) % m).conj());
-            let (even, odd) = (a + b, (a - b).times(simd, *root).turned());
-            store((even + odd).scaled(factor), &mut out[k]);
-            store((even - odd).conj().scaled(factor), &mut out[m - k]);
+        for k in 0..self.halves.len() {
+            let (low, high) = self.separated(simd, z, k, factor);
+            store(low, &mut out[k]);
+            store(high, &mut out[m - k]);
         }
         // These are real, even of rows that are not finite.
         (out[0][1], out[m][1]) = ([0.0; 16], [0.0; 16]);
@@ -381,11 +380,15 @@ impl Plan {
         let (m, factor) = (self.points, f32x16::splat(simd, 0.5 * factor));
         let (mut low, mut high) = ([[[0.0; LANES]; 2]; LINE + 1], [[[0.0; LANES]; 2]; LINE]);
         let (mut k, mut last) = (0, [[0.0; LANES]; 2]);
-        self.separated(simd, z, 0, factor, &mut low[0], &mut last);
+        let (first, end) = self.separated(simd, z, 0, factor);
+        store(first, &mut low[0]);
+        store(end, &mut last);
         low[0][1] = [0.0; LANES];
         while 2 * (k + LINE) < m {
             for i in 1..LINE + 1 {
-                self.separated(simd, z, k + i, factor, &mut low[i], &mut high[LINE - i]);
+                let (value, mirrored) = self.separated(simd, z, k + i, factor);
+                store(value, &mut low[i]);
+                store(mirrored, &mut high[LINE - i]);
             }
             unpack(simd, 2 * k, bytemuck::cast_slice(&low[..LINE]), rows, streamed);
             low[0] = low[LINE];
@@ -394,7 +397,9 @@ impl Plan {
         }
         // What is left are the two lines in the middle; `low` begins with the first value of them.
         for i in 1..LINE + 1 {
-            self.separated(simd, z, k + i, factor, &mut low[i], &mut high[LINE - i]);
+            let (value, mirrored) = self.separated(simd, z, k + i, factor);
+            store(value, &mut low[i]);
+            store(mirrored, &mut high[LINE - i]);
         }
         unpack(simd, 2 * k, bytemuck::cast_slice(&low[..LINE]), rows, streamed);
         unpack(simd, 2 * (k + LINE), bytemuck::cast_slice(&high), rows, streamed);
@@ -403,14 +408,13 @@ impl Plan {
         }
     }
 
-    /// Values `k` and `m - k` of [`Plan::separate`].
+    /// Values `k` and `m - k` of [`Plan::separate`], with half its factor.
     #[inline(always)]
-    fn separated<S: Simd>(&self, simd: S, z: &[Point], k: usize, factor: f32x16<S>, low: &mut Point, high: &mut Point) {
+    fn separated<S: Simd>(&self, simd: S, z: &[Point], k: usize, factor: f32x16<S>) -> (Complex<S>, Complex<S>) {
         let m = self.points;
         let (a, b) = (self.at(simd, z, k % m), self.at(simd, z, (m - k) % m).conj());
         let (even, odd) = (a + b, (a - b).times(simd, self.halves[k]).turned());
-        store((even + odd).scaled(factor), low);
-        store((even - odd).conj().scaled(factor), high);
+        ((even + odd).scaled(factor), (even - odd).conj().scaled(factor))
     }
 
     /// The reverse of [`Plan::separate`], in place, without its factor of a half: what to transform to get real rows from
