@@ -1,14 +1,19 @@
-//! dspk beside its peers, as ratios in one run: `cargo bench --bench compare [-- cpu|wgpu [CHANNELS SAMPLES]]`.
+//! dspk beside its peers, as ratios in one run: `cargo bench --bench compare [-- cpu|wgpu [CHANNELS SAMPLES [NAME]]]`; a
+//! `NAME` chooses the rows whose names contain it.
 //!
-//! `cpu` (default) alternates each operation with scipy or numpy, both on two threads with outputs reused; the Python
+//! `cpu` (default) alternates each operation with scipy, numpy or bottleneck, both on two threads with outputs reused; the Python
 //! environment is made under `target/` on first use. `wgpu` runs device-resident and prints multiples of the copy kernel.
 //! Absolute times depend on the machine and its neighbours: quote the ratios.
 
+use std::rc::Rc;
+
 use dspk::design::{Band, butter};
 use dspk::ops::convert::{Convert, ConvertOptions, Scale};
-use dspk::ops::filter::{FirFilter, SosFiltFilt, SosFilter};
+use dspk::ops::filter::{Edge, FirFilter, MedianFilter, SosFiltFilt, SosFilter};
 use dspk::ops::spatial::{CommonReference, CommonReferenceOptions, Operator};
-use dspk::signal::{Buffer, Signal, View};
+#[cfg(feature = "gpu")]
+use dspk::runtime::DeviceArray;
+use dspk::signal::{Buffer, Signal, View, ViewMut};
 
 mod common;
 
@@ -18,71 +23,93 @@ const ROUNDS: usize = 9;
 
 /// Taps of the FIR filters.
 const TAPS: [usize; 4] = [31, 63, 255, 1025];
+/// Widths of running medians.
+const WIDTHS: [usize; 2] = [9, 31];
 
-struct Jobs {
-    sosfilt: SosFilter,
-    sosfiltfilt: SosFiltFilt,
-    fir: Vec<FirFilter>,
-    median: CommonReference,
-    mean: CommonReference,
-    convert: Convert,
+/// What operations read: samples in rows, and raw integers as an amplifier gives them.
+struct Inputs<'a> {
+    x: View<'a, f32>,
+    raw: View<'a, i16>,
 }
 
-impl Jobs {
-    fn new(runtime: &str) -> Result<Jobs> {
-        let reference = |operator| {
-            let runtime = Some(runtime.to_string());
-            CommonReference::new(&CommonReferenceOptions { operator, runtime, ..Default::default() })
-        };
-        let sos = butter(5, Band::Pass(300.0, 6000.0), 30_000.0)?;
+/// The same on a device.
+#[cfg(feature = "gpu")]
+struct Arrays {
+    x: DeviceArray,
+    raw: DeviceArray,
+}
+
+type OnHost = dyn Fn(&Inputs<'_>, ViewMut<'_>) -> dspk::Result<()>;
+#[cfg(feature = "gpu")]
+type OnDevice = dyn Fn(&Arrays) -> dspk::Result<DeviceArray>;
+
+/// An operation, with the name that its peer has.
+struct Row {
+    name: String,
+    host: Box<OnHost>,
+    #[cfg(feature = "gpu")]
+    device: Box<OnDevice>,
+}
+
+/// A row for a plan and the input that it reads.
+macro_rules! row {
+    ($name:expr, $input:ident, $plan:expr) => {{
+        let plan = Rc::new($plan);
+        #[cfg(feature = "gpu")]
+        let on_device = plan.clone();
+        Row {
+            name: $name.into(),
+            host: Box::new(move |inputs, y| plan.apply_into(inputs.$input, y)),
+            #[cfg(feature = "gpu")]
+            device: Box::new(move |arrays| on_device.apply_device(&arrays.$input)),
+        }
+    }};
+}
+
+fn rows(runtime: &str) -> Result<Vec<Row>> {
+    let named = || Some(runtime.to_string());
+    let reference =
+        |operator| CommonReference::new(&CommonReferenceOptions { operator, runtime: named(), ..Default::default() });
+    let sos = butter(5, Band::Pass(300.0, 6000.0), 30_000.0)?;
+    let sosfilt = SosFilter::new(&sos)?.on(runtime);
+    let gain = ConvertOptions { gain: Scale::One(0.195), runtime: named(), ..Default::default() };
+    let mut rows = vec![
+        row!("sosfilt_f64", x, sosfilt.clone()),
+        row!("sosfilt_f32", x, sosfilt),
+        row!("sosfiltfilt_f64", x, SosFiltFilt::new(&sos)?.on(runtime)),
+        row!("median_reference", x, reference(Operator::Median)?),
+        row!("mean_reference", x, reference(Operator::Mean)?),
+        row!("convert_i16", raw, Convert::new(&gain)?),
+    ];
+    for count in TAPS {
         // Any taps cost the same.
-        let taps = |count: usize| (0..count).map(|k| (0.2 * k as f64).sin() / count as f64).collect::<Vec<_>>();
-        Ok(Jobs {
-            sosfilt: SosFilter::new(&sos)?.on(runtime),
-            sosfiltfilt: SosFiltFilt::new(&sos)?.on(runtime),
-            fir: TAPS.iter().map(|n| Ok(FirFilter::new(&taps(*n))?.on(runtime))).collect::<Result<_>>()?,
-            median: reference(Operator::Median)?,
-            mean: reference(Operator::Mean)?,
-            convert: Convert::new(&ConvertOptions {
-                gain: Scale::One(0.195),
-                runtime: Some(runtime.to_string()),
-                ..Default::default()
-            })?,
-        })
+        let taps: Vec<f64> = (0..count).map(|k| (0.2 * k as f64).sin() / count as f64).collect();
+        rows.push(row!(format!("fir{count}"), x, FirFilter::new(&taps)?.on(runtime)));
     }
+    for width in WIDTHS {
+        rows.push(row!(format!("median{width}"), x, MedianFilter::new(width, Edge::Nearest)?.on(runtime)));
+    }
+    Ok(rows)
 }
 
-fn cpu(channels: usize, samples: usize) -> Result<()> {
-    let jobs = Jobs::new("cpu")?;
+fn cpu(channels: usize, samples: usize, only: &str) -> Result<()> {
     let x = Signal::from_slice(&noise(channels * samples), channels, samples)?;
     // Large pages, as numpy's arrays have them.
     let mut raw = Buffer::<i16>::dirty(channels * samples)?;
     raw.iter_mut().zip(noise(channels * samples)).for_each(|(raw, v)| *raw = (v * 1000.0) as i16);
-    let raw = View::interleaved(&raw, channels)?;
+    let inputs = Inputs { x: x.view(), raw: View::interleaved(&raw, channels)? };
     let mut y = Signal::zeros(channels, samples)?;
-    let mut peer = Peer::start("peers.py", &["numpy", "scipy"], &[channels.to_string(), samples.to_string()])?;
-    println!("peers: numpy, scipy {}", peer.hello);
+    let packages = ["numpy", "scipy", "bottleneck"];
+    let mut peer = Peer::start("peers.py", &packages, &[channels.to_string(), samples.to_string()])?;
+    println!("peers: numpy, scipy, bottleneck {}", peer.hello);
     println!("cpu, {channels} x {samples}, {} threads", rayon::current_num_threads());
     println!(
         "{:<18} {:>9} {:>9} {:>9} {:>12} {:>12}",
         "operation", "peer ms", "dspk ms", "copy ms", "peer/dspk", "dspk/copy"
     );
-    let firs = TAPS.map(|n| format!("fir{n}"));
-    let fixed = ["sosfilt_f64", "sosfilt_f32", "sosfiltfilt_f64", "median_reference", "mean_reference", "convert_i16"];
-    for name in fixed.into_iter().chain(firs.iter().map(String::as_str)) {
-        let mut run = || -> Result<f64> {
-            match name {
-                "sosfilt_f64" | "sosfilt_f32" => timed(|| jobs.sosfilt.apply_into(&x, y.view_mut())),
-                "sosfiltfilt_f64" => timed(|| jobs.sosfiltfilt.apply_into(&x, y.view_mut())),
-                name if name.starts_with("fir") => {
-                    let fir = firs.iter().position(|f| f == name).map(|i| &jobs.fir[i]).ok_or("no such filter")?;
-                    timed(|| fir.apply_into(&x, y.view_mut()))
-                }
-                "median_reference" => timed(|| jobs.median.apply_into(&x, y.view_mut())),
-                "mean_reference" => timed(|| jobs.mean.apply_into(&x, y.view_mut())),
-                _ => timed(|| jobs.convert.apply_into(raw, y.view_mut())),
-            }
-        };
+    for row in rows("cpu")?.iter().filter(|row| row.name.contains(only)) {
+        let name = &row.name;
+        let mut run = || timed(|| (row.host)(&inputs, y.view_mut()));
         run()?;
         peer.run(name)?;
         let (mut ours, mut theirs, mut copy) = (vec![], vec![], vec![]);
@@ -100,35 +127,28 @@ fn cpu(channels: usize, samples: usize) -> Result<()> {
 }
 
 #[cfg(feature = "gpu")]
-fn gpu(runtime: &str, channels: usize, samples: usize) -> Result<()> {
-    use dspk::runtime::DeviceArray;
+fn gpu(runtime: &str, channels: usize, samples: usize, only: &str) -> Result<()> {
     let gpu = dspk::runtime::device(runtime)?;
-    let jobs = Jobs::new(runtime)?;
-    let x = DeviceArray::upload(&gpu, View::new(&noise(channels * samples), channels, samples)?.into())?;
     let raw: Vec<i16> = noise(channels * samples).iter().map(|v| (v * 1000.0) as i16).collect();
-    let raw = DeviceArray::upload(&gpu, View::interleaved(&raw, channels)?.into())?;
-    let copy = common::copy_command(&gpu, &x)?;
+    let arrays = Arrays {
+        x: DeviceArray::upload(&gpu, View::new(&noise(channels * samples), channels, samples)?.into())?,
+        raw: DeviceArray::upload(&gpu, View::interleaved(&raw, channels)?.into())?,
+    };
+    let copy = common::copy_command(&gpu, &arrays.x)?;
     println!("{}, {channels} x {samples}, device-resident", gpu.facts().name);
     println!("{:<18} {:>9} {:>9} {:>12}", "operation", "dspk ms", "copy ms", "dspk/copy");
-    let firs = TAPS.map(|n| format!("fir{n}"));
-    let fixed = ["sosfilt", "sosfiltfilt", "median_reference", "mean_reference", "convert_i16"];
-    for name in fixed.into_iter().chain(firs.iter().map(String::as_str)) {
-        let run = || -> Result<f64> {
+    // The float64 peer's rows stand for both.
+    let own = |row: &&Row| row.name.contains(only) && !row.name.ends_with("_f32");
+    for row in rows(runtime)?.iter().filter(own) {
+        let run = || {
             timed(|| {
-                let y = match name {
-                    "sosfilt" => jobs.sosfilt.apply_device(&x),
-                    "sosfiltfilt" => jobs.sosfiltfilt.apply_device(&x),
-                    "median_reference" => jobs.median.apply_device(&x),
-                    "mean_reference" => jobs.mean.apply_device(&x),
-                    "convert_i16" => jobs.convert.apply_device(&raw),
-                    name => jobs.fir[firs.iter().position(|f| f == name).unwrap_or(0)].apply_device(&x),
-                }?;
+                let y = (row.device)(&arrays)?;
                 gpu.wait()?;
                 drop(y);
                 Ok(())
             })
         };
-        let copied = || -> Result<f64> {
+        let copied = || {
             timed(|| {
                 gpu.submit(std::slice::from_ref(&copy))?;
                 gpu.wait()
@@ -142,13 +162,14 @@ fn gpu(runtime: &str, channels: usize, samples: usize) -> Result<()> {
             base.push(copied()?);
         }
         let ratio = median(ours.iter().zip(&base).map(|(o, b)| o / b).collect());
+        let name = row.name.trim_end_matches("_f64");
         println!("{name:<18} {:>9.2} {:>9.2} {ratio:>11.2}x", median(ours) * 1e3, median(base) * 1e3);
     }
     Ok(())
 }
 
 #[cfg(not(feature = "gpu"))]
-fn gpu(runtime: &str, _: usize, _: usize) -> Result<()> {
+fn gpu(runtime: &str, _: usize, _: usize, _: &str) -> Result<()> {
     Err(format!("this build has no GPU runtime, so no '{runtime}'").into())
 }
 
@@ -156,8 +177,9 @@ fn main() -> Result<()> {
     let args: Vec<String> = std::env::args().skip(1).filter(|a| a != "--bench").collect();
     let size = |i: usize, default| args.get(i).map_or(Ok(default), |a| a.parse::<usize>());
     let (channels, samples) = (size(1, 384)?, size(2, 60_000)?);
+    let only = args.get(3).map_or("", String::as_str);
     match args.first().map(String::as_str) {
-        None | Some("cpu") => cpu(channels, samples),
-        Some(runtime) => gpu(runtime, channels, samples),
+        None | Some("cpu") => cpu(channels, samples, only),
+        Some(runtime) => gpu(runtime, channels, samples, only),
     }
 }

@@ -7,6 +7,7 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 
+import bottleneck as bn
 import numpy as np
 import scipy.signal as ss
 
@@ -47,6 +48,12 @@ def fir(count):
     both(part, channels)
 
 
+def running_median(width):
+    def part(s):
+        y32[s] = bn.move_median(x32[s], width, axis=-1)
+    both(part, channels)
+
+
 def reference(center):
     def part(s):
         np.subtract(x32[:, s], center(x32[:, s], axis=0), out=y32[:, s])
@@ -70,12 +77,13 @@ rows = {
     "sosfilt_f32": lambda: sosfilt(x32, y32),
     "sosfiltfilt_f64": sosfiltfilt,
     **{f"fir{n}": lambda n=n: fir(n) for n in taps},
+    **{f"median{w}": lambda w=w: running_median(w) for w in (9, 31)},
     "median_reference": lambda: reference(np.median),
     "mean_reference": lambda: reference(np.mean),
     "convert_i16": convert,
     "copy": copy,
 }
-print("ready", np.__version__, __import__("scipy").__version__, flush=True)
+print("ready", np.__version__, __import__("scipy").__version__, bn.__version__, flush=True)
 for line in sys.stdin:
     run = rows[line.strip()]
     start = time.perf_counter()

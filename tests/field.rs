@@ -5,7 +5,7 @@ mod common;
 use common::{close, noise, runtimes};
 use dspk::design::{Band, butter, sosfilt_zi};
 use dspk::ops::convert::{ConvertOptions, Scale, convert};
-use dspk::ops::filter::SosFilter;
+use dspk::ops::filter::{Edge, MedianFilter, SosFilter};
 use dspk::ops::spatial::{CommonReferenceOptions, NanPolicy, Operator, common_reference};
 use dspk::signal::{Signal, View};
 
@@ -124,6 +124,32 @@ fn medians_and_nan() {
         assert_eq!(y[..3], [2.0, 0.0, -2.0], "{runtime}");
         assert!(y[3].is_nan(), "{runtime}");
     }
+}
+
+/// A NaN spoils the windows that hold it, and no others; beyond the ends zeros, or the nearest sample, by name.
+#[test]
+fn running_medians_and_nan() {
+    let nan = f32::NAN;
+    let x = [nan, 5.0, 1.0, 8.0, 2.0, 6.0, 4.0, nan, 7.0, 3.0, 9.0];
+    let inner = [nan, 5.0, 4.0, nan, nan, nan, nan];
+    let same = |a: f32, b: f32| a == b || (a.is_nan() && b.is_nan());
+    for runtime in runtimes() {
+        let zeros = MedianFilter::medfilt(5).expect("filter").on(runtime);
+        let nearest = MedianFilter::new(5, Edge::Nearest).expect("filter").on(runtime);
+        for (filter, last) in [(&zeros, 3.0), (&nearest, 9.0)] {
+            let y = filter.apply(View::new(&x, 1, 11).expect("view")).expect("filtered");
+            assert!(y.row(0)[2..9].iter().zip(inner).all(|(a, b)| same(*a, b)), "{runtime}: {:?}", y.row(0));
+            assert_eq!(y.row(0)[10], last, "{runtime}");
+        }
+        let alone = View::new(&[99.0f32], 1, 1).expect("view");
+        assert_eq!(MedianFilter::medfilt(3).expect("filter").on(runtime).apply(alone).expect("filtered").row(0), [0.0]);
+        assert_eq!(nearest.apply(alone).expect("filtered").row(0), [99.0]);
+        // scipy.ndimage's even windows: the upper middle of [n - 2, n + 1].
+        let even = MedianFilter::new(4, Edge::Nearest).expect("filter").on(runtime);
+        let y = even.apply(View::new(&[4.0f32, 1.0, 3.0, 2.0], 1, 4).expect("view")).expect("filtered");
+        assert_eq!(y.row(0), [4.0, 4.0, 3.0, 2.0], "{runtime}");
+    }
+    assert!(MedianFilter::medfilt(4).expect_err("even").kind().is_usage());
 }
 
 /// A 0.5 Hz high-pass at 30 kHz on a constant of 1000: plain float32 gives 7e15 where this gives -0.98.

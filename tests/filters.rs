@@ -4,7 +4,7 @@ mod common;
 
 use common::{close, noise, runtimes};
 use dspk::design::{Band, Sos, butter};
-use dspk::ops::filter::{FiltFilt, Padding, SosFiltFilt};
+use dspk::ops::filter::{FiltFilt, FirFilter, Padding, SosFiltFilt, SosFilter};
 use dspk::signal::{Signal, View};
 use proptest::prelude::*;
 
@@ -102,8 +102,120 @@ fn an_fir_filter_both_ways_is_its_square() {
     }
 }
 
+/// The pieces between cuts, which may be empty.
+fn pieces(cuts: &[usize], samples: usize) -> Vec<(usize, usize)> {
+    let mut ends: Vec<usize> = cuts.iter().map(|c| c % (samples + 1)).collect();
+    ends.push(samples);
+    ends.sort_unstable();
+    let starts: Vec<usize> = std::iter::once(0).chain(ends.iter().copied()).collect();
+    starts.into_iter().zip(ends).map(|(from, to)| (from, to - from)).collect()
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(12))]
+
+    #[test]
+    fn sections_in_chunks_give_the_whole(
+        order in 1usize..6,
+        cutoff in 0.001f64..0.2,
+        cuts in proptest::collection::vec(0usize..3000, 0..6),
+        steady: bool,
+        seed in 1u64..1000,
+    ) {
+        let sos = butter(order, Band::Pass(cutoff, 2.0 * cutoff), 1.0).expect("design");
+        let x: Vec<f32> = noise(2 * 2999, seed as u32).iter().map(|v| v + 50.0).collect();
+        let x = View::new(&x, 2, 2999).expect("view");
+        for runtime in runtimes() {
+            let filter = SosFilter::new(&sos).expect("filter").on(runtime);
+            let start = if steady { filter.steady_state(&[50.0, 50.0]).expect("state") } else { filter.state(2) };
+            let (mut state, mut end) = (start.clone(), start);
+            let whole = filter.apply_with(x, &mut end).expect("whole");
+            let mut chunks = vec![Vec::new(); 2];
+            for (from, len) in pieces(&cuts, 2999) {
+                let y = filter.apply_with(x.window(from, len), &mut state).expect("chunk");
+                chunks.iter_mut().zip(y.rows()).for_each(|(all, row)| all.extend_from_slice(row));
+            }
+            for (c, chunks) in chunks.iter().enumerate() {
+                let scale = largest(whole.row(c));
+                prop_assert!(distance(chunks, whole.row(c)) <= 1e-6 * scale, "{runtime}: {:?}", pieces(&cuts, 2999));
+            }
+        }
+    }
+
+    #[test]
+    fn taps_in_chunks_give_the_whole(
+        count in 1usize..300,
+        cuts in proptest::collection::vec(0usize..3000, 0..6),
+        seed in 1u64..1000,
+    ) {
+        let taps: Vec<f64> = noise(count, seed as u32 + 1).iter().map(|v| f64::from(*v)).collect();
+        let gain = taps.iter().map(|t| t.abs() as f32).sum::<f32>();
+        let x = noise(2 * 2999, seed as u32);
+        let x = View::new(&x, 2, 2999).expect("view");
+        for runtime in runtimes() {
+            let filter = FirFilter::new(&taps).expect("filter").on(runtime);
+            let whole = filter.apply(x).expect("whole");
+            let mut state = filter.state(2);
+            let mut chunks = vec![Vec::new(); 2];
+            for (from, len) in pieces(&cuts, 2999) {
+                let y = filter.apply_with(x.window(from, len), &mut state).expect("chunk");
+                chunks.iter_mut().zip(y.rows()).for_each(|(all, row)| all.extend_from_slice(row));
+            }
+            for (c, chunks) in chunks.iter().enumerate() {
+                prop_assert!(distance(chunks, whole.row(c)) <= 1e-6 * gain, "{runtime}: {count} {:?}", pieces(&cuts, 2999));
+            }
+        }
+    }
+
+    #[test]
+    fn filters_are_linear_and_the_same_at_any_time(
+        order in 1usize..6,
+        cutoff in 0.02f64..0.45,
+        delay in 0usize..400,
+        factor in -3.0f32..3.0,
+        seed in 1u64..1000,
+    ) {
+        let sos = butter(order, Band::Low(cutoff), 1.0).expect("design");
+        let taps: Vec<f64> = noise(40 * order, seed as u32 + 2).iter().map(|v| f64::from(*v)).collect();
+        let (a, b) = (noise(900, seed as u32), noise(900, seed as u32 + 1));
+        let sum: Vec<f32> = a.iter().zip(&b).map(|(a, b)| a + factor * b).collect();
+        let late: Vec<f32> = std::iter::repeat_n(0.0, delay).chain(a.iter().copied()).take(900).collect();
+        for runtime in runtimes() {
+            let sections = SosFilter::new(&sos).expect("filter").on(runtime);
+            let finite = FirFilter::new(&taps).expect("filter").on(runtime);
+            for kind in ["sections", "taps"] {
+                let of = |x: &[f32]| {
+                    let x = View::new(x, 1, 900).expect("view");
+                    let y = if kind == "taps" { finite.apply(x) } else { sections.apply(x) };
+                    y.expect("filtered").row(0).to_vec()
+                };
+                let (first, second) = (of(&a), of(&b));
+                let expected: Vec<f32> = first.iter().zip(&second).map(|(a, b)| a + factor * b).collect();
+                let scale = largest(&first).max(largest(&second)) * (1.0 + factor.abs());
+                prop_assert!(distance(&of(&sum), &expected) <= 4e-6 * scale, "{runtime}, {kind}: linear");
+                let moved = of(&late);
+                prop_assert!(moved[..delay].iter().all(|v| *v == 0.0), "{runtime}, {kind}: before its cause");
+                let error = distance(&moved[delay..], &first[..900 - delay]);
+                prop_assert!(error <= 4e-6 * scale, "{runtime}, {kind}: late by {delay}, {error}");
+            }
+        }
+    }
+
+    #[test]
+    fn zero_phase_filters_do_not_know_the_direction_of_time(order in 1usize..4, cutoff in 0.05f64..0.4, seed in 1u64..1000) {
+        // With room for every answer to die away, what happens at the ends cannot be seen in the middle.
+        let sos = butter(order, Band::Low(cutoff), 1.0).expect("design");
+        let mut x = vec![0.0f32; 3000];
+        x[1400..1600].copy_from_slice(&noise(200, seed as u32));
+        let turned: Vec<f32> = x.iter().rev().copied().collect();
+        for runtime in runtimes() {
+            let filter = SosFiltFilt::new(&sos).expect("filter").on(runtime);
+            let of = |x: &[f32]| filter.apply(View::new(x, 1, 3000).expect("view")).expect("filtered").row(0).to_vec();
+            let (ahead, mut back) = (of(&x), of(&turned));
+            back.reverse();
+            prop_assert!(distance(&ahead, &back) <= 2e-6 * largest(&ahead), "{runtime}");
+        }
+    }
 
     #[test]
     fn zero_phase_filters_are_linear(order in 1usize..5, cutoff in 0.02f64..0.45, seed in 1u64..1000, factor in -3.0f32..3.0) {

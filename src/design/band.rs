@@ -24,7 +24,7 @@ impl Band {
     pub(super) fn check(self, fs: f64) -> Result<()> {
         if !(fs.is_finite() && fs > 0.0) {
             return Err(Error::invalid(format!(
-                "sampling rate fs = {fs} is not possible; pass a finite number above 0"
+                "sampling rate fs = {fs:?} is not possible; pass a finite number above 0"
             )));
         }
         let edges = match self {
@@ -34,14 +34,14 @@ impl Band {
         for f in edges {
             if !(f > 0.0 && f < 0.5 * fs) {
                 return Err(Error::invalid(format!(
-                    "cutoff frequency {f} is not possible at sampling rate {fs}; it must be above 0 and below {} (half of it)",
+                    "cutoff frequency {f:?} is not possible at sampling rate {fs:?}; it must be above 0 and below {:?} (half of it)",
                     0.5 * fs
                 )));
             }
         }
         if matches!(self, Band::Pass(lo, hi) | Band::Stop(lo, hi) if lo >= hi) {
             return Err(Error::invalid(format!(
-                "band edges {} and {} do not rise; pass the lower one first, and two different ones",
+                "band edges {:?} and {:?} do not rise; pass the lower one first, and two different ones",
                 edges[0], edges[1]
             )));
         }

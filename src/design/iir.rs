@@ -26,7 +26,7 @@ pub fn iirfilter(order: usize, prototype: Prototype, band: Band, fs: f64) -> Res
     let zpk = band.apply(analogue, fs);
     if !zpk.is_stable() {
         return Err(Error::invalid(format!(
-            "the poles of this filter (order {order}, {prototype:?}, {band:?} at fs = {fs}) round onto the unit circle in float64, where it would be unstable; use a wider band, a higher cutoff or less ripple"
+            "the poles of this filter of order {order} at fs = {fs:?} round onto the unit circle in float64, where it would be unstable; use a wider band, a higher cutoff or less ripple"
         )));
     }
     Ok(zpk)

@@ -27,6 +27,7 @@ static SOURCES: &[Source] = sources![
     "filter/reverse",
     "filter/sosfilt",
     "filter/steady",
+    "filter/teager_kaiser",
     "shared/butterflies",
     "shared/double_single",
     "shared/fold",

@@ -38,7 +38,7 @@ pub struct Arguments {
     pub ops: Vec<String>,
 
     /// Wall time per runtime: 90, 90s or 5m
-    #[arg(long, value_name = "TIME", default_value = "5m", value_parser = parse_budget)]
+    #[arg(long, value_name = "TIME", default_value = "5m", value_parser = parse_budget, allow_hyphen_values = true)]
     pub budget: Duration,
 
     /// Measure again what is already settled; with --import: take over results of other devices, too, and in place of

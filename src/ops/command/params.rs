@@ -222,7 +222,7 @@ impl Params {
     }
 }
 
-const COUNT: &str = "a whole number, not negative";
+const COUNT: &str = "a whole number, not negative, up to 2^53";
 
 /// Whole numbers up to 2^53, also written as 4.0.
 fn count(value: &Value) -> Option<usize> {

@@ -1,5 +1,5 @@
 //! Filters along time: recursive (second-order sections), finite impulse response, both forward and backward,
-//! convolution, running medians, smoothing by polynomials and Gaussians, and detrending.
+//! convolution, running medians, smoothing by polynomials and Gaussians, detrending, and Teager-Kaiser energy.
 
 mod centred;
 pub mod convolve;
@@ -14,6 +14,7 @@ mod planar;
 pub mod savgol;
 pub mod sosfilt;
 pub mod sosfiltfilt;
+pub mod teager_kaiser;
 mod transfer;
 
 pub use convolve::{Convolve, Mode, fftconvolve, oaconvolve};
@@ -25,3 +26,4 @@ pub use median::{MedianFilter, medfilt, median_filter};
 pub use savgol::{SavgolFilter, SavgolOptions, savgol_filter};
 pub use sosfilt::{SosFilter, sosfilt};
 pub use sosfiltfilt::{FiltFilt, Padding, SosFiltFilt, filtfilt, sosfiltfilt};
+pub use teager_kaiser::{TeagerKaiser, teager_kaiser};

@@ -28,7 +28,7 @@ fn run(request: &Request) -> Result<Outputs> {
     let mut breakpoints = Vec::new();
     for b in params.numbers("bp")?.unwrap_or_default() {
         if b.fract() != 0.0 || !(0.0..=MOST).contains(&b) {
-            return Err(Error::invalid(format!("parameter 'bp' holds {b}; pass whole numbers, not negative")));
+            return Err(Error::invalid(format!("parameter 'bp' holds {b:?}; pass whole numbers, not negative")));
         }
         breakpoints.push(b as usize);
     }

@@ -76,18 +76,18 @@ impl GaussianFilter {
     /// A plan, see [`gaussian_filter1d`].
     pub fn new(sigma: f64, options: &GaussianOptions) -> Result<Self> {
         if !(sigma > 0.0 && sigma.is_finite()) {
-            return Err(Error::invalid(format!("sigma = {sigma} is not possible; pass a finite number above 0")));
+            return Err(Error::invalid(format!("sigma = {sigma:?} is not possible; pass a finite number above 0")));
         }
         if !(options.truncate >= 0.0 && options.truncate.is_finite()) {
             return Err(Error::invalid(format!(
-                "truncate = {} is not possible; pass a finite number of at least 0",
+                "truncate = {:?} is not possible; pass a finite number of at least 0",
                 options.truncate
             )));
         }
         let reach = options.radius.map_or(options.truncate * sigma + 0.5, |r| r as f64);
         if reach > FARTHEST as f64 {
             return Err(Error::invalid(format!(
-                "the filter would reach {reach:.0} samples to both sides, at most {FARTHEST} are possible; give a smaller sigma or radius"
+                "the filter would reach {reach:?} samples to both sides, at most {FARTHEST} are possible; give a smaller sigma or radius"
             )));
         }
         let radius = reach as usize;

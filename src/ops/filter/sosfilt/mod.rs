@@ -103,7 +103,7 @@ impl SosFilter {
     /// sections, which keep the accuracy that the polynomials lose.
     ///
     /// # Errors
-    /// Empty or non-finite coefficients, `a[0]` = 0, or a numerator of zeros.
+    /// Empty or non-finite coefficients, or `a[0]` = 0.
     ///
     /// ```
     /// use dspk::signal::View;

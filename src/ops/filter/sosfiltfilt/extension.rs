@@ -64,7 +64,7 @@ impl Extension {
     pub(super) fn check(self, operation: &str, samples: usize) -> Result<()> {
         if samples > 0 && samples <= self.edge {
             return Err(Error::shape(format!(
-                "{operation} extends each end by padlen = {} samples and needs more than that, the input has {samples}; pass a longer signal, a smaller padlen, or padtype none",
+                "{operation} extends each end by padlen = {} samples and needs more than that, the input has {samples}; pass a longer signal, a smaller padlen, or padtype None (null)",
                 self.edge
             )));
         }

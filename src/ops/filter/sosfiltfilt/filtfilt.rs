@@ -57,7 +57,7 @@ impl FiltFilt {
     /// A plan with scipy's defaults, for coefficients in the order of scipy's `b` and `a`.
     ///
     /// # Errors
-    /// Empty or non-finite coefficients, `a[0]` = 0, a numerator of zeros, or a pole at `z = 1`.
+    /// Empty or non-finite coefficients, `a[0]` = 0, or a pole at `z = 1`.
     pub fn new(b: &[f64], a: &[f64]) -> Result<Self> {
         let edge = 3 * a.len().max(b.len());
         let kind = match a {
@@ -66,7 +66,10 @@ impl FiltFilt {
                 let filter = FirFilter::new(&taps)?;
                 Kind::Finite { filter, step: lfilter_zi(&taps, &[1.0])?, padding: Padding::Odd, edge }
             }
-            _ => Kind::Recursive(SosFiltFilt::new(&transfer::sections(b, a)?)?.with_padding(Padding::Odd, Some(edge))),
+            _ => {
+                let filter = SosFiltFilt::new(&transfer::sections(b, a)?)?.called("filtfilt");
+                Kind::Recursive(filter.with_padding(Padding::Odd, Some(edge)))
+            }
         };
         Ok(FiltFilt { kind, edge })
     }

@@ -76,6 +76,8 @@ pub struct SosFiltFilt {
     filter: SosFilter,
     step: Vec<[f64; 2]>,
     extension: Extension,
+    /// What the caller called.
+    called: &'static str,
     runtime: Option<String>,
 }
 
@@ -86,7 +88,13 @@ impl SosFiltFilt {
     /// A section with a pole at `z = 1`, for which there is no steady state to begin with.
     pub fn new(sos: &Sos) -> Result<Self> {
         let extension = Extension { padding: Padding::Odd, edge: extension::default_edge(sos) };
-        Ok(SosFiltFilt { filter: SosFilter::new(sos)?, step: sosfilt_zi(sos)?, extension, runtime: None })
+        Ok(SosFiltFilt {
+            filter: SosFilter::new(sos)?,
+            step: sosfilt_zi(sos)?,
+            extension,
+            called: "sosfiltfilt",
+            runtime: None,
+        })
     }
 
     /// With another padding: scipy's `padtype` and `padlen` (`None`: scipy's default for the cascade). [`Padding::None`] has no
@@ -192,6 +200,12 @@ impl SosFiltFilt {
         Signal::from_source(y.view().window(start, wanted).into())
     }
 
+    /// For messages.
+    fn called(mut self, name: &'static str) -> Self {
+        self.called = name;
+        self
+    }
+
     fn task(&self) -> cpu::Task<'_> {
         cpu::Task { sos: self.sos().sections(), step: &self.step, extension: self.extension }
     }
@@ -230,7 +244,7 @@ impl Problem for SosFiltFilt {
     }
 
     fn check(&self, shape: Shape) -> Result<()> {
-        self.extension.check("sosfiltfilt", shape.samples)
+        self.extension.check(self.called, shape.samples)
     }
 
     fn nearest(&self, shape: Shape) -> Shape {
