@@ -194,7 +194,9 @@ proptest! {
                 let scale = largest(&first).max(largest(&second)) * (1.0 + factor.abs());
                 prop_assert!(distance(&of(&sum), &expected) <= 4e-6 * scale, "{runtime}, {kind}: linear");
                 let moved = of(&late);
-                prop_assert!(moved[..delay].iter().all(|v| *v == 0.0), "{runtime}, {kind}: before its cause");
+                // Long responses go through transforms, whose rounding reaches all of a block.
+                let early = if kind == "taps" { 1e-6 * scale } else { 0.0 };
+                prop_assert!(largest(&moved[..delay]) <= early, "{runtime}, {kind}: before its cause");
                 let error = distance(&moved[delay..], &first[..900 - delay]);
                 prop_assert!(error <= 4e-6 * scale, "{runtime}, {kind}: late by {delay}, {error}");
             }
