@@ -18,6 +18,21 @@ pub(crate) type Frame = [f32; LANES];
 /// Frames are packed and unpacked this many at a time; buffers of frames hold a multiple of it.
 pub(crate) const BLOCK: usize = transpose::SIDE;
 
+/// Below this, 2^-100, a sample counts as zero where sums are float32: products with it would be denormal, which take a
+/// processor a hundred times as long as others.
+pub(crate) const TINY: f32 = f32::from_bits(27 << 23);
+
+/// Makes values below [`TINY`] zero.
+#[inline(always)]
+pub(crate) fn drop_tiny(frames: &mut [Frame]) {
+    let values = frames.as_flattened_mut();
+    // A zero wraps around and is none of them.
+    let tiny = |v: f32| (v.to_bits() & 0x7fff_ffff).wrapping_sub(1) < TINY.to_bits() - 1;
+    if values.iter().fold(false, |any, v| any | tiny(*v)) {
+        values.iter_mut().for_each(|v| *v = if tiny(*v) { 0.0 } else { *v });
+    }
+}
+
 /// Up to 16 rows of an input. Times count from the start of the group; a row reads as zero before and after its samples.
 #[derive(Clone, Copy)]
 pub(crate) struct Lanes<'a> {

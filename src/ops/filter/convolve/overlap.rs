@@ -17,7 +17,7 @@ use crate::ops::spectral::fft::lanes::{Ahead, Plan, Point};
 use crate::signal::{Source, ViewMut};
 use crate::simd::{
     Kernel, Level,
-    lanes::{BLOCK, Cut, Frame, LANES, Lanes, groups, unpack},
+    lanes::{BLOCK, Cut, Frame, LANES, Lanes, TINY, groups, unpack},
     stream,
 };
 
@@ -156,10 +156,11 @@ impl Kernel for Blocks<'_, '_> {
 }
 
 impl Blocks<'_, '_> {
-    /// Brings samples into lanes, zeros for those that are not finite; gives NaN for lanes that have such.
+    /// Brings samples into lanes, zeros for those that are tiny or not finite; gives NaN for lanes that have such.
     #[inline(always)]
     fn pack<S: Simd>(&mut self, simd: S) -> f32x16<S> {
         let (zero, points) = (f32x16::splat(simd, 0.0), self.z.len());
+        let (tiny, largest) = (f32x16::splat(simd, TINY), f32x16::splat(simd, f32::MAX));
         let mut strange = zero;
         let mut frames: [Frame; BLOCK] = [[0.0; LANES]; BLOCK];
         for t in (0..points + self.step).step_by(BLOCK) {
@@ -167,7 +168,8 @@ impl Blocks<'_, '_> {
             for frame in &mut frames {
                 let v = f32x16::load_array_ref(simd, frame);
                 strange = v.mul_add(zero, strange);
-                v.is_finite().select(v, zero).store_array(frame);
+                let size = v.abs();
+                (size.simd_ge(tiny) & size.simd_le(largest)).select(v, zero).store_array(frame);
             }
             if t < points {
                 for (point, frame) in self.z[t..t + BLOCK].iter_mut().zip(&frames) {

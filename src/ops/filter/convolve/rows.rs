@@ -10,6 +10,7 @@ use super::repair::Piece;
 use crate::error::{Error, Result};
 use crate::ops::spectral::fft::{real_forward_plan, real_inverse_plan};
 use crate::signal::{Complex32, Source, ViewMut};
+use crate::simd::lanes::TINY;
 
 #[derive(Default)]
 struct Space {
@@ -79,7 +80,7 @@ fn failed(e: realfft::FftError) -> Error {
     Error::internal("a block of a convolution does not have its length").with_source(e)
 }
 
-/// The samples of a channel from `origin` on, zeros before and behind it and where they are not finite; whether there were
+/// The samples of a channel from `origin` on, zeros before and behind it and where they are tiny or not finite; whether there were
 /// such.
 fn load(x: Source<'_>, channel: usize, origin: isize, to: &mut [f32]) -> bool {
     let lead = if origin < 0 { origin.unsigned_abs().min(to.len()) } else { 0 };
@@ -94,6 +95,7 @@ fn load(x: Source<'_>, channel: usize, origin: isize, to: &mut [f32]) -> bool {
         }
         _ => to.iter_mut().enumerate().for_each(|(i, to)| *to = x.get(channel, first + i)),
     }
+    to.iter_mut().for_each(|v| *v = if v.abs() < TINY { 0.0 } else { *v });
     let strange = !all_finite(to);
     if strange {
         to.iter_mut().filter(|v| !v.is_finite()).for_each(|v| *v = 0.0);

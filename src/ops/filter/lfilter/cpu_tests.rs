@@ -206,3 +206,29 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn tiny_samples_count_as_zero_beside_any_others() {
+    let taps = response(63);
+    let clean = noise(5 * 700, 3);
+    let mut data = clean.clone();
+    let tiny = [1e-40, -1e-45, 7.8e-31, -1e-38];
+    data.iter_mut().enumerate().filter(|(i, _)| i % 3 == 1).for_each(|(i, v)| *v = tiny[i % 4]);
+    let zeros: Vec<f32> = data.iter().map(|v| if v.abs() < 7.9e-31 { 0.0 } else { *v }).collect();
+    assert_ne!(zeros, data);
+    for level in levels() {
+        for variant in variants(63, Shape { channels: 5, samples: 700 }).iter().filter(|v| v.method != "overlap") {
+            let of = |x: &[f32]| {
+                let mut y = dirty(5, 700);
+                run_at(level, &taps, variant, View::new(x, 5, 700).unwrap().into(), y.view_mut(), None).unwrap();
+                y.to_vec()
+            };
+            assert_eq!(of(&data), of(&zeros), "{variant:?}, {}", level.name());
+        }
+    }
+    // 2^-100 itself is kept.
+    let least = 2f32.powi(-100);
+    let y = crate::ops::filter::FirFilter::new(&[1.0]).unwrap().on("cpu");
+    let y = y.apply(View::new(&[least, least * 0.99, -least], 1, 3).unwrap()).unwrap();
+    assert_eq!(y.row(0), [least, 0.0, -least]);
+}

@@ -8,7 +8,7 @@ use fearless_simd::{Simd, prelude::*};
 use super::plan::{Block, WIDTH};
 use crate::simd::{
     Kernel,
-    lanes::{BLOCK, Frame, LANES, Lanes, unpack},
+    lanes::{BLOCK, Frame, LANES, Lanes, drop_tiny, unpack},
     stream,
 };
 
@@ -38,10 +38,12 @@ impl Kernel for Filter<'_, '_> {
         let mut frames: Vec<Frame> = vec![[0.0; LANES]; history + tile];
         let mut out: Vec<Frame> = vec![[0.0; LANES]; tile];
         self.lanes.pack(simd, 0, history, &mut frames[..history]);
+        drop_tiny(&mut frames[..history]);
         let mut t = 0;
         while t < self.len {
             let n = tile.min(self.len - t).next_multiple_of(BLOCK);
             self.lanes.pack(simd, history + t, tile, &mut frames[history..history + n]);
+            drop_tiny(&mut frames[history..history + n]);
             let (frames_now, out_now) = (&frames[..history + n], &mut out[..n]);
             if self.outputs >= 16 {
                 simd.vectorize(

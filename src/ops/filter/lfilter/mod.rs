@@ -31,7 +31,7 @@ pub(in crate::ops::filter) use cpu::{direct_variants, run_ahead};
 ///
 /// `scipy.signal.lfilter(taps, 1, x)`: `y[n] = sum over k of taps[k] * x[n - k]`. `x` is any `[channels, samples]` array
 /// of `f32` or `i16`; the result is `f32` of the same shape. A NaN or an infinity reaches exactly the `taps.len()`
-/// results that depend on it.
+/// results that depend on it. Samples below 2^-100 (8e-31) count as zero.
 ///
 /// # Errors
 /// No taps, a tap that is not finite, a runtime that cannot be used, or no memory.
