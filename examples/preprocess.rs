@@ -22,13 +22,19 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 mod common;
 
-use common::{CHANNELS, MICROVOLTS_PER_STEP, RATE, recording, register_font};
+use common::{recording, register_font};
+
+/// The recording.
+const RECORDING: &str = "eeg_32ch_1000hz.i16";
+const CHANNELS: usize = 32;
+const RATE: f64 = 1000.0;
+const MICROVOLTS_PER_STEP: f64 = 0.5;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let folder = std::env::args_os().nth(1).map_or_else(|| PathBuf::from("target/preprocess"), PathBuf::from);
     std::fs::create_dir_all(&folder)?;
 
-    let raw = recording()?;
+    let raw = recording(RECORDING)?;
     let raw = View::interleaved(&raw, CHANNELS)?;
     let recorded = convert(raw, &ConvertOptions { gain: Scale::One(MICROVOLTS_PER_STEP), ..Default::default() })?;
     let filtered = sosfilt(&butter(4, Band::Pass(1.0, 40.0), RATE)?, &recorded)?;
@@ -37,7 +43,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     let shape = vec![referenced.channels(), referenced.samples()];
     let result = Array::F32(NdArray::new(shape, referenced.to_vec())?);
-    write_outputs(&folder.join("preprocessed.npy"), &[("preprocessed", result)])?;
+    write_outputs(&folder.join("preprocessed.npy"), &[("preprocessed", result)], false)?;
     let panels = [
         Panel { title: "Recorded", signal: &recorded, microvolts_per_row: 60.0, bar: 50.0 },
         Panel { title: "1 to 40 Hz", signal: &filtered, microvolts_per_row: 60.0, bar: 50.0 },

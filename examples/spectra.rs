@@ -17,7 +17,13 @@ use plotters::prelude::*;
 
 mod common;
 
-use common::{CHANNELS, MICROVOLTS_PER_STEP, RATE, recording, register_font};
+use common::{recording, register_font};
+
+/// The recording.
+const RECORDING: &str = "eeg_32ch_1000hz.i16";
+const CHANNELS: usize = 32;
+const RATE: f64 = 1000.0;
+const MICROVOLTS_PER_STEP: f64 = 0.5;
 
 /// Whose spectrogram is drawn.
 const CHANNEL: usize = 0;
@@ -28,7 +34,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let folder = std::env::args_os().nth(1).map_or_else(|| PathBuf::from("target/spectra"), PathBuf::from);
     std::fs::create_dir_all(&folder)?;
 
-    let raw = recording()?;
+    let raw = recording(RECORDING)?;
     let raw = View::interleaved(&raw, CHANNELS)?;
     let x = convert(raw, &ConvertOptions { gain: Scale::One(MICROVOLTS_PER_STEP), ..Default::default() })?;
     let density = welch(&x, &WelchOptions { fs: RATE, nperseg: Some(1024), ..Default::default() })?;

@@ -3,6 +3,8 @@
 mod common;
 #[path = "golden/designs.rs"]
 mod designs;
+#[path = "golden/detect.rs"]
+mod detect;
 #[path = "golden/filters.rs"]
 mod filters;
 #[path = "golden/local.rs"]

@@ -1,14 +1,12 @@
-//! What the examples share: the recording, and a font for their pictures.
+//! What the examples share: recordings, and a font for their pictures.
+
+use std::path::Path;
 
 use plotters::style::FontStyle;
 
-pub const CHANNELS: usize = 32;
-pub const RATE: f64 = 1000.0;
-pub const MICROVOLTS_PER_STEP: f64 = 0.5;
-
-/// The recording as stored: little-endian int16, all channels of a sample side by side.
-pub fn recording() -> std::io::Result<Vec<i16>> {
-    let bytes = std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/eeg_32ch_1000hz.i16"))?;
+/// A recording as stored: little-endian int16, all channels of a sample side by side.
+pub fn recording(name: &str) -> std::io::Result<Vec<i16>> {
+    let bytes = std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name))?;
     Ok(bytes.chunks_exact(2).map(|b| i16::from_le_bytes([b[0], b[1]])).collect())
 }
 

@@ -44,27 +44,27 @@ fn check_parent(path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Writes named results: one array to a `.npy`, several to a `.npz` under exactly their names, or to a folder (an
-/// existing one, or a path ending in `/`) as one `.npy` each.
+/// Writes named results: one array to a `.npy`, several (or, where `archive`, also one) to a `.npz` under exactly their
+/// names, or to a folder (an existing one, or a path ending in `/`) as one `.npy` each.
 ///
 /// # Errors
 /// Those of [`check_output`], an ending that does not suit the number of results, and failures of writing.
-pub fn write_outputs(path: &Path, outputs: &[(&str, Array)]) -> Result<()> {
+pub fn write_outputs(path: &Path, outputs: &[(&str, Array)], archive: bool) -> Result<()> {
     check_output(path)?;
     let failed = |e: Error| e.context(format!("writing {}", path.display()));
     match (form_of(path)?, outputs) {
-        (Form::Npy, [(_, array)]) => {
+        (Form::Npy, [(_, array)]) if !archive => {
             let mut file = Pending::create(path).map_err(failed)?;
             file.write_npy(array).and_then(|()| file.finish()).map_err(failed)
         }
-        (Form::Npz, [_, _, ..]) => {
+        (Form::Npz, several) if archive || several.len() > 1 => {
             let mut file = Pending::create(path).map_err(failed)?;
             file.write_npz(outputs).and_then(|()| file.finish()).map_err(failed)
         }
         (Form::Folder, _) => write_folder(path, outputs).map_err(failed),
         (Form::Npy | Form::Npz, _) => {
             let names: Vec<_> = outputs.iter().map(|(name, _)| *name).collect();
-            let ending = if outputs.len() == 1 { ".npy" } else { ".npz" };
+            let ending = if outputs.len() == 1 && !archive { ".npy" } else { ".npz" };
             Err(Error::invalid(format!(
                 "output {} does not suit the result ({}); the name must end in {ending}",
                 path.display(),
@@ -261,7 +261,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("y.npy");
         fs::write(&path, "old").unwrap();
-        write_outputs(&path, &[("y", one())]).unwrap();
+        write_outputs(&path, &[("y", one())], false).unwrap();
         assert_eq!(npy::read(&path).unwrap(), one());
         assert_eq!(names(dir.path()), ["y.npy"]);
     }
@@ -270,7 +270,7 @@ mod tests {
     fn several_arrays_are_npz_under_exactly_their_names() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("out.npz");
-        write_outputs(&path, &[("y", one()), ("zf", two())]).unwrap();
+        write_outputs(&path, &[("y", one()), ("zf", two())], false).unwrap();
         let mut archive = zip::ZipArchive::new(File::open(&path).unwrap()).unwrap();
         assert_eq!(archive.file_names().map(|n| n.unwrap().into_owned()).collect::<Vec<_>>(), ["y.npy", "zf.npy"]);
         let unpacked = dir.path().join("zf.npy");
@@ -281,10 +281,10 @@ mod tests {
     #[test]
     fn a_folder_gets_a_file_for_each_name() {
         let dir = tempfile::tempdir().unwrap();
-        write_outputs(dir.path(), &[("y", one()), ("zf", two())]).unwrap();
+        write_outputs(dir.path(), &[("y", one()), ("zf", two())], false).unwrap();
         assert_eq!(names(dir.path()), ["y.npy", "zf.npy"]);
         let new = dir.path().join("new/");
-        write_outputs(&new, &[("y", two())]).unwrap();
+        write_outputs(&new, &[("y", two())], false).unwrap();
         assert_eq!(npy::read(&new.join("y.npy")).unwrap(), two());
     }
 
@@ -292,12 +292,14 @@ mod tests {
     fn a_name_that_does_not_suit_is_refused_and_leaves_nothing() {
         let dir = tempfile::tempdir().unwrap();
         let message = |name: &str, outputs: &[(&str, Array)]| {
-            let e = write_outputs(&dir.path().join(name), outputs).unwrap_err();
+            let e = write_outputs(&dir.path().join(name), outputs, false).unwrap_err();
             assert!(e.kind().is_usage(), "{e:?}");
             e.to_string()
         };
         assert!(message("y.npz", &[("y", one())]).contains("must end in .npy"));
         assert!(message("y.npy", &[("y", one()), ("zf", two())]).contains("must end in .npz"));
+        let e = write_outputs(&dir.path().join("y.npy"), &[("y", one())], true).unwrap_err();
+        assert!(e.to_string().contains("must end in .npz"), "{e}");
         assert!(message("y.txt", &[("y", one())]).contains("no known ending"));
         assert!(message("absent/y.npy", &[("y", one())]).contains("does not exist"));
         assert!(names(dir.path()).is_empty());

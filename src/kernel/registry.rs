@@ -13,6 +13,7 @@ static SOURCES: &[Source] = sources![
     "convert/interleaved",
     "convert/interleaved_any",
     "convert/planar",
+    "detect/rises",
     "device/copy",
     "filter/centred",
     "filter/detrend",

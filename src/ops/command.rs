@@ -58,6 +58,11 @@ pub struct Command {
 }
 
 impl Command {
+    /// Whether results always go to an archive: which ones there are depends on the parameters.
+    pub fn archives(&self) -> bool {
+        self.name == "find_peaks"
+    }
+
     /// Checks the parameters' names; needs no input, so that a typing mistake is found before files are read.
     ///
     /// # Errors

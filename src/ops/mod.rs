@@ -7,6 +7,7 @@ pub(crate) mod columns;
 pub mod command;
 pub mod convert;
 mod design;
+pub mod detect;
 pub(crate) mod execute;
 pub mod filter;
 pub(crate) mod job;

@@ -101,7 +101,7 @@ pub(crate) fn once_each(problem: &dyn Problem, dtype: Dtype, shape: Shape) -> u6
 
 /// All operations.
 pub fn registry() -> &'static [Entry] {
-    static REGISTRY: [Entry; 29] = [
+    static REGISTRY: [Entry; 30] = [
         crate::ops::convert::ENTRY,
         crate::ops::filter::sosfilt::ENTRY,
         crate::ops::filter::sosfiltfilt::ENTRY,
@@ -131,6 +131,7 @@ pub fn registry() -> &'static [Entry] {
         crate::ops::spectral::phase_shift::ENTRY,
         crate::ops::spectral::multitaper::ENTRY,
         crate::ops::spectral::cwt::ENTRY,
+        crate::ops::detect::find_peaks::ENTRY,
     ];
     &REGISTRY
 }

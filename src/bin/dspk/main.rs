@@ -162,7 +162,7 @@ fn operate(op: Op) -> Result<(), Failure> {
     }
     let inputs = op.input.iter().map(|path| npy::read(path)).collect::<Result<_, _>>()?;
     let outputs = command.call(Request { inputs, params, runtime: op.runtime })?;
-    Ok(write_outputs(&output, &outputs)?)
+    Ok(write_outputs(&output, &outputs, command.archives())?)
 }
 
 /// `--params` itself, or the file it names with `@`.

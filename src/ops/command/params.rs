@@ -120,6 +120,18 @@ impl Params {
         })
     }
 
+    /// The ends of an interval: its lower one as a number, or both as a list, where `null` is an open end.
+    pub fn open_interval(&self, name: &str) -> Result<Option<[Option<f64>; 2]>> {
+        let end = |v: &Value| if v.is_null() { Some(None) } else { v.as_f64().map(Some) };
+        self.read(name, "a number, or a list of two, either of which may be null", |v| match v {
+            Value::Array(items) => match &items[..] {
+                [min, max] => Some([end(min)?, end(max)?]),
+                _ => None,
+            },
+            _ => v.as_f64().map(|min| [Some(min), None]),
+        })
+    }
+
     /// A list of indices.
     pub fn indices(&self, name: &str) -> Result<Option<Vec<usize>>> {
         self.read(name, "a list of whole numbers, not negative", index_list)
