@@ -8,6 +8,8 @@
 
 use std::f64::consts::PI;
 
+use super::blocks::growth;
+
 /// A section as a delta operator, mirrored where its poles lie left of the imaginary axis.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::ops::filter) struct Delta {
@@ -26,9 +28,16 @@ impl Delta {
         Delta { sign, forward: [s[0], 2.0 * s[0] + b1, (s[0] + b1) + s[2]], back: [2.0 + a1, (1.0 + a1) + s[5]] }
     }
 
-    fn rounded(&self) -> Self {
+    /// With coefficients in float32.
+    pub fn rounded(&self) -> Self {
         let round = |v: f64| f64::from(v as f32);
         Delta { sign: self.sign, forward: self.forward.map(round), back: self.back.map(round) }
+    }
+
+    /// `b0 d1 d2 e1 e2` and the sign.
+    pub fn operator(&self) -> [f64; 6] {
+        let ([b0, d1, d2], [e1, e2]) = (self.forward, self.back);
+        [b0, d1, d2, e1, e2, self.sign]
     }
 
     /// Scipy's state of the section as the delta operator's.
@@ -70,6 +79,8 @@ pub(in crate::ops::filter) struct Precision {
     pub handing: f64,
     /// Response at DC over its maximum.
     pub dc: f64,
+    /// Largest entry of the matrices that carry states from block to block.
+    pub growth: f64,
 }
 
 /// Relative rms of a rounding to float32.
@@ -130,7 +141,13 @@ pub(in crate::ops::filter) fn predict(sections: &[Delta], pass: usize) -> Precis
     // Slow poles hold offsets and drifts that the noise model's white input does not have.
     let slow = sections.iter().any(|s| s.back[1].abs() < SLOW);
     let plain = if slow { f64::INFINITY } else { shift + noise(kept + lost) };
-    Precision { plain, compensated: shift + noise(kept), handing: noise(handed), dc: dc / largest }
+    Precision {
+        plain,
+        compensated: shift + noise(kept),
+        handing: noise(handed),
+        dc: dc / largest,
+        growth: growth(sections, pass),
+    }
 }
 
 /// Angles from 0 to pi, excluded, dense at both ends and around poles.
