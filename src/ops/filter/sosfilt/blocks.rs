@@ -25,7 +25,7 @@ pub(super) const GROUP: usize = 64;
 /// Largest entry of a matrix for which blocks are offered: what float32 and its low word hold.
 const GROWTH: f64 = 1e30;
 
-/// Channels from which on each has its own thread on a GPU.
+/// Channels from which on a GPU has threads enough with one for each; with a quarter of them blocks are the better guess.
 const CHANNELS: usize = 4096;
 
 /// Threads that a GPU should have.
@@ -67,7 +67,7 @@ pub(super) fn variants(method: &'static str, precision: &Precision, facts: &Fact
 /// Whether blocks are the better guess. They compute everything twice, and a core takes twice as long for a step of eight
 /// channels as for one of a single channel.
 pub(super) fn come_first(facts: &Facts, shape: Shape) -> bool {
-    !is_software(facts) || shape.channels * LANES <= software_lanes()
+    if is_software(facts) { shape.channels * LANES <= software_lanes() } else { shape.channels * 4 <= CHANNELS }
 }
 
 fn software_lanes() -> usize {

@@ -194,6 +194,7 @@ fn offered_where_channels_are_few_and_powers_are_numbers() {
         (band.sections(), lanes / LANES + 1, 1_000_000, Cpu, ("compensated", 6)),
         (band.sections(), lanes, 1_000_000, Cpu, ("compensated", 0)),
         (band.sections(), lanes, 1_000_000, Discrete, ("blocks", 6)),
+        (band.sections(), 1025, 1_000_000, Discrete, ("compensated", 6)),
         (band.sections(), 4096, 1_000_000, Discrete, ("compensated", 0)),
         (band.sections(), 1, 1009, Discrete, ("blocks", 4)),
         (band.sections(), 1, 240, Discrete, ("compensated", 0)),
