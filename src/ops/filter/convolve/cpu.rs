@@ -41,7 +41,7 @@ pub(in crate::ops::filter) fn tiles(variant: &Variant, taps: usize) -> Vec<usize
             let step = blocks::step(taps, points);
             vec![step, 2 * step, points, taps]
         }
-        "rows" => vec![(points + 1).saturating_sub(taps), points, taps],
+        "rows" | "transforms" => vec![(points + 1).saturating_sub(taps), points, taps],
         _ => [variant.tiles(), vec![taps]].concat(),
     }
 }

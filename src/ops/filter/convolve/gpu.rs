@@ -1,6 +1,8 @@
-//! Convolution on devices: the direct form, by the kernel of FIR filters (`filter/fir.wgsl`).
+//! Convolution on devices: the direct form, by the kernel of FIR filters (`filter/fir.wgsl`), or transforms of blocks (see the
+//! module `transforms`).
 
 use super::problem::Convolution;
+use super::transforms;
 use crate::error::{Error, ErrorKind, Result};
 use crate::ops::filter::lfilter::gpu::{self as fir, Part};
 use crate::ops::problem::{Shape, Variant};
@@ -9,7 +11,9 @@ use crate::runtime::{DeviceArray, Segment};
 
 /// Variants, the default first.
 pub(super) fn variants(c: &Convolution, facts: &Facts, shape: Shape) -> Vec<Variant> {
-    fir::variants(c.taps.of(0), facts, shape)
+    let direct = fir::variants(c.taps.of(0), facts, shape);
+    let (by_transforms, first) = transforms::variants(c, facts, shape);
+    if first { [by_transforms, direct].concat() } else { [direct, by_transforms].concat() }
 }
 
 /// Records all channels.
@@ -23,6 +27,9 @@ pub(super) fn record(
     if x.channels() == 0 || y.samples() == 0 {
         return Ok(Vec::new());
     }
+    if variant.method == "transforms" {
+        return transforms::record(c, gpu, variant, x, y);
+    }
     let (from, to) = (only(x)?, only(y)?);
     let (channels, first) = (x.channels(), c.part(x.samples()).first);
     if let Some(taps) = c.taps.shared() {
@@ -35,7 +42,7 @@ pub(super) fn record(
 }
 
 /// The one segment of an array.
-fn only(array: &DeviceArray) -> Result<&Segment> {
+pub(super) fn only(array: &DeviceArray) -> Result<&Segment> {
     match array.segments() {
         [segment] => Ok(segment),
         segments => Err(Error::new(

@@ -26,6 +26,8 @@ mod rows;
 pub(super) mod spectra;
 #[cfg(test)]
 pub(crate) mod tests;
+#[cfg(feature = "gpu")]
+mod transforms;
 
 use problem::{Convolution, Taps};
 
@@ -179,7 +181,7 @@ impl Convolve {
 
 pub(crate) const ENTRY: Entry = Entry {
     command: command::FFTCONVOLVE,
-    kernels: &["filter/fir"],
+    kernels: &["filter/fir", "filter/overlap_load", "filter/overlap_multiply", "filter/overlap_store", "spectral/fft"],
     cpu_source: concat!(
         include_str!("cpu.rs"),
         include_str!("rows.rs"),
@@ -193,7 +195,15 @@ pub(crate) const ENTRY: Entry = Entry {
         include_str!("../../spectral/fft/lanes/mod.rs"),
         include_str!("../../spectral/fft/lanes/butterflies.rs"),
     ),
-    gpu_source: concat!(include_str!("gpu.rs"), include_str!("../lfilter/gpu.rs")),
+    gpu_source: concat!(
+        include_str!("gpu.rs"),
+        include_str!("transforms.rs"),
+        include_str!("spectra.rs"),
+        include_str!("../lfilter/gpu.rs"),
+        include_str!("../../spectral/fft/gpu.rs"),
+        include_str!("../../spectral/fft/gpu/plan.rs"),
+        include_str!("../../spectral/fft/gpu/tables.rs"),
+    ),
     representatives: || {
         // A decaying oscillation; any 255 taps cost the same.
         let taps: Vec<f64> = (0..255).map(f64::from).map(|k| (0.3 * k).sin() * (-k / 60.0).exp()).collect();

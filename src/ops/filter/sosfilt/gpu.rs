@@ -1,19 +1,19 @@
-//! Cascades of sections on a device: a thread for each channel, delta operators in float32 (see `filter/sosfilt.wgsl`).
+//! Cascades of sections on a device: a thread for each channel, delta operators in float32 (see `filter/sosfilt.wgsl`),
+//! or one for each block of each channel (see the module `blocks`).
 //!
 //! A state near the steady one of a large offset would drown what passes a high-pass. Where the filter's response at DC
 //! is small and a channel's state is closer to `sosfilt_zi` times its first sample than to zero, that sample is removed
 //! from the input, `sosfilt_zi` times it from the state, and what it comes out as is added back. From zero state nothing
 //! is removed: the answer to the step is then as large as the step.
 
-use std::sync::Arc;
-
+use super::blocks;
 use super::precision::{Delta, Precision, predict};
 use crate::error::{Error, ErrorKind, Result};
 use crate::kernel::Kernel;
 use crate::ops::launch::{
     all, compose, compose_plain, constant, download, is_software, launch, pairs, space, upload, word,
 };
-use crate::ops::problem::{State, Variant};
+use crate::ops::problem::{Shape, State, Variant};
 use crate::runtime::gpu::{Command, DeviceBuffer, Facts, Gpu, Slice};
 use crate::runtime::{DeviceArray, Segment};
 
@@ -47,19 +47,30 @@ pub(in crate::ops::filter) fn precision(sos: &[[f64; 6]]) -> Precision {
 }
 
 /// Variants, the default first. Empty where the device cannot hold the accuracy.
-pub(in crate::ops::filter) fn variants(precision: &Precision, facts: &Facts) -> Vec<Variant> {
+pub(in crate::ops::filter) fn variants(precision: &Precision, facts: &Facts, shape: Shape) -> Vec<Variant> {
     if spoilt(precision) {
         return Vec::new();
     }
     let default = if is_software(facts) { 8 } else { 32 };
-    let mut all = Vec::new();
+    let (mut by_channels, mut in_blocks) = (Vec::new(), Vec::new());
     if facts.compensation {
-        all.extend(groups("compensated", default, facts));
+        by_channels.extend(groups("compensated", default, facts));
+        in_blocks.extend(blocks::variants("blocks", precision, facts, shape));
     }
     if precision.plain <= PLAIN_BUDGET {
-        all.extend(groups("delta", default, facts));
+        by_channels.extend(groups("delta", default, facts));
+        in_blocks.extend(blocks::variants("delta-blocks", precision, facts, shape));
     }
-    all
+    if blocks::come_first(facts, shape) {
+        std::mem::swap(&mut by_channels, &mut in_blocks);
+    }
+    by_channels.extend(in_blocks);
+    by_channels
+}
+
+/// Whether a variant keeps what sums of states round away.
+fn compensates(variant: &Variant) -> bool {
+    matches!(variant.method, "compensated" | "blocks")
 }
 
 fn groups(method: &'static str, default: u32, facts: &Facts) -> Vec<Variant> {
@@ -159,11 +170,33 @@ impl<'a> Cascade<'a> {
             steady,
             removes,
             gain: if removes { gain as f32 } else { 0.0 },
-            wide: variant.method == "compensated" && (precision.compensated.is_nan() || precision.compensated > BUDGET),
+            wide: compensates(variant) && (precision.compensated.is_nan() || precision.compensated > BUDGET),
             offsets: gpu.allocate(channels as u64 * 4)?,
             states,
             deltas,
         })
+    }
+
+    pub(super) fn gpu(&self) -> &dyn Gpu {
+        self.gpu
+    }
+
+    pub(super) fn variant(&self) -> &Variant {
+        self.variant
+    }
+
+    pub(super) fn channels(&self) -> usize {
+        self.channels
+    }
+
+    /// Whether coefficients and signals are pairs of floats.
+    pub(super) fn wide(&self) -> bool {
+        self.wide
+    }
+
+    /// Samples of a block; 0 where channels are not cut.
+    pub(super) fn block(&self) -> usize {
+        self.variant.get("BLOCK") as usize
     }
 
     /// What is removed from each channel.
@@ -235,17 +268,22 @@ impl<'a> Cascade<'a> {
             let mirror = u32::from(sections.iter().any(|d| d.sign < 0.0));
             let special = [
                 ("SECTIONS", sections.len() as u32),
-                ("COMPENSATED", u32::from(self.variant.method == "compensated")),
+                ("COMPENSATED", u32::from(compensates(self.variant))),
                 ("MIRROR", mirror),
                 ("WIDE", u32::from(self.wide)),
                 ("IN_PLACE", u32::from(pass > 0)),
             ];
-            let kernel = compose("filter/sosfilt", self.variant, &special)?;
             let coefficients: Vec<u8> = sections.iter().flat_map(words).flat_map(f32::to_le_bytes).collect();
             let coefficients = constant(self.gpu, &coefficients)?;
             for (from, to) in &segments {
                 let buffers = [coefficients.clone(), all(from), Slice::from(offsets), Slice::from(states), all(to)];
-                self.windows(pass, to, &kernel, &buffers, &mut commands)?;
+                let subtracts = if pass == 0 { 1.0 } else { 0.0 };
+                let gain = if pass + 1 == self.states.len() { self.gain } else { 0.0 };
+                if self.block() > 0 && to.samples > self.block() {
+                    self.blocks(sections, (subtracts, gain), &special, to, &buffers, &mut commands)?;
+                } else {
+                    self.windows((subtracts, gain), &special, to, &buffers, &mut commands)?;
+                }
             }
         }
         Ok(commands)
@@ -254,14 +292,14 @@ impl<'a> Cascade<'a> {
     /// The launches that cover a segment.
     fn windows(
         &self,
-        pass: usize,
+        (subtracts, gain): (f32, f32),
+        special: &[(&'static str, u32)],
         segment: &Segment,
-        kernel: &Arc<Kernel>,
         buffers: &[Slice],
         commands: &mut Vec<Command>,
     ) -> Result<()> {
-        let subtracts: f32 = if pass == 0 { 1.0 } else { 0.0 };
-        let gain = if pass + 1 == self.states.len() { self.gain } else { 0.0 };
+        let group = Variant::new("channels", &[("WG", self.variant.get("WG"))]);
+        let kernel = &compose("filter/sosfilt", &group, special)?;
         for start in (0..segment.samples).step_by(WINDOW) {
             let samples = WINDOW.min(segment.samples - start);
             let last = start + samples == segment.samples;
@@ -327,7 +365,7 @@ impl<'a> Cascade<'a> {
 /// Whether the variant can be trusted with this filter on this device.
 fn check(facts: &Facts, variant: &Variant, precision: &Precision) -> Result<()> {
     let trusted = match variant.method {
-        "compensated" => facts.compensation,
+        "compensated" | "blocks" => facts.compensation,
         _ => precision.plain <= PLAIN_BUDGET,
     };
     if trusted && !spoilt(precision) { Ok(()) } else { Err(refusal(facts, precision)) }

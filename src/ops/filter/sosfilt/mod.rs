@@ -21,6 +21,8 @@ use crate::runtime::{
 };
 use crate::signal::{Signal, Source, ViewMut};
 
+#[cfg(feature = "gpu")]
+mod blocks;
 pub(crate) mod command;
 pub(super) mod cpu;
 pub(super) mod form;
@@ -230,14 +232,19 @@ impl SosFilter {
 
 pub(crate) const ENTRY: Entry = Entry {
     command: command::COMMAND,
-    kernels: &["filter/sosfilt", "filter/first_samples"],
+    kernels: &["filter/sosfilt", "filter/sosfilt_blocks", "filter/sosfilt_carry", "filter/first_samples"],
     cpu_source: concat!(
         include_str!("cpu.rs"),
         include_str!("form.rs"),
         include_str!("kernel.rs"),
         include_str!("transition.rs")
     ),
-    gpu_source: concat!(include_str!("gpu.rs"), include_str!("precision.rs")),
+    gpu_source: concat!(
+        include_str!("gpu.rs"),
+        include_str!("blocks.rs"),
+        include_str!("precision.rs"),
+        include_str!("transition.rs")
+    ),
     representatives: || {
         let filter = SosFilter::new(&butter(5, Band::Pass(300.0, 6000.0), 30_000.0)?)?;
         Ok(vec![Representative::planar(filter)])
@@ -279,12 +286,19 @@ impl Problem for SosFilter {
     }
 
     /// Tiles and work groups do not touch the recursion. Pieces of channels end where the number of threads wants it, and
-    /// begin in states of their own.
+    /// begin in states of their own; so do blocks on devices.
     fn rounding(&self, variant: &Variant) -> String {
         match variant.method {
             "time" => format!("time, {} threads", rayon::current_num_threads()),
+            "blocks" | "delta-blocks" => format!("{}, {}", variant.method, variant.get("BLOCK")),
             method => method.into(),
         }
+    }
+
+    /// Where there are blocks, one of them is carried over, or two or four.
+    fn tiles(&self, variant: &Variant) -> Vec<usize> {
+        let block = variant.get("BLOCK") as usize;
+        [variant.tiles(), vec![block * 2, block * 4]].concat()
     }
 
     fn cpu_variants(&self, shape: Shape) -> Vec<Variant> {
@@ -296,14 +310,16 @@ impl Problem for SosFilter {
     }
 
     #[cfg(feature = "gpu")]
-    fn gpu_variants(&self, facts: &Facts, _: Shape) -> Vec<Variant> {
-        gpu::variants(&self.on_device().precision, facts)
+    fn gpu_variants(&self, facts: &Facts, shape: Shape) -> Vec<Variant> {
+        gpu::variants(&self.on_device().precision, facts, shape)
     }
 
     #[cfg(feature = "gpu")]
     fn gpu_refusal(&self, facts: &Facts) -> Option<Error> {
         let precision = &self.on_device().precision;
-        gpu::variants(precision, facts).is_empty().then(|| gpu::refusal(facts, precision))
+        gpu::variants(precision, facts, Shape { channels: 1, samples: 1 })
+            .is_empty()
+            .then(|| gpu::refusal(facts, precision))
     }
 
     #[cfg(feature = "gpu")]

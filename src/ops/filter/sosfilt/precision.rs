@@ -8,6 +8,8 @@
 
 use std::f64::consts::PI;
 
+use super::blocks::growth;
+
 /// A section as a delta operator, mirrored where its poles lie left of the imaginary axis.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::ops::filter) struct Delta {
@@ -26,9 +28,16 @@ impl Delta {
         Delta { sign, forward: [s[0], 2.0 * s[0] + b1, (s[0] + b1) + s[2]], back: [2.0 + a1, (1.0 + a1) + s[5]] }
     }
 
-    fn rounded(&self) -> Self {
+    /// With coefficients in float32.
+    pub fn rounded(&self) -> Self {
         let round = |v: f64| f64::from(v as f32);
         Delta { sign: self.sign, forward: self.forward.map(round), back: self.back.map(round) }
+    }
+
+    /// `b0 d1 d2 e1 e2` and the sign.
+    pub fn operator(&self) -> [f64; 6] {
+        let ([b0, d1, d2], [e1, e2]) = (self.forward, self.back);
+        [b0, d1, d2, e1, e2, self.sign]
     }
 
     /// Scipy's state of the section as the delta operator's.
@@ -70,10 +79,15 @@ pub(in crate::ops::filter) struct Precision {
     pub handing: f64,
     /// Response at DC over its maximum.
     pub dc: f64,
+    /// Largest entry of the matrices that carry states from block to block.
+    pub growth: f64,
 }
 
 /// Relative rms of a rounding to float32.
 const ROUNDING: f64 = 2.4e-8;
+
+/// Largest error of a rounding to float32, by the value's power of two.
+const HALF_ULP: f64 = 1.0 / (1 << 25) as f64;
 
 /// Squared distance of a pole from the end of the axis, below which its section counts as slow: 100 Hz at 30 kHz.
 const SLOW: f64 = 4.4e-4;
@@ -129,8 +143,32 @@ pub(in crate::ops::filter) fn predict(sections: &[Delta], pass: usize) -> Precis
     let shift = shift / largest;
     // Slow poles hold offsets and drifts that the noise model's white input does not have.
     let slow = sections.iter().any(|s| s.back[1].abs() < SLOW);
-    let plain = if slow { f64::INFINITY } else { shift + noise(kept + lost) };
-    Precision { plain, compensated: shift + noise(kept), handing: noise(handed), dc: dc / largest }
+    let plain = if slow { f64::INFINITY } else { shift + noise(kept + lost) + stall(sections) / largest };
+    Precision {
+        plain,
+        compensated: shift + noise(kept),
+        handing: noise(handed),
+        dc: dc / largest,
+        growth: growth(sections, pass),
+    }
+}
+
+/// What plain states get wrong while the input is 1: a second state that stands still is rounded the same way each time,
+/// until its section's output is off by enough to make up for it.
+fn stall(sections: &[Delta]) -> f64 {
+    let (mut input, mut wrong) = (1.0, 0.0);
+    for s in sections {
+        let (gain, second) = if s.sign > 0.0 {
+            let gain = s.forward[2] / s.back[1];
+            (gain, HALF_ULP * (s.back[0] * gain - s.forward[1]) / s.back[1])
+        } else {
+            // The states of a mirrored section change sign with every sample, and so do their roundings.
+            (s.transfers(1e-9)[0].norm(), 0.0)
+        };
+        wrong = (wrong * gain).abs() + (second * input).abs();
+        input *= gain;
+    }
+    wrong
 }
 
 /// Angles from 0 to pi, excluded, dense at both ends and around poles.

@@ -19,24 +19,33 @@ pub(super) struct Transition {
 impl Transition {
     /// One step.
     pub(super) fn one(cascade: &Cascade) -> Self {
-        let size = cascade.sections.len() * 2;
-        let sides: Vec<f64> = cascade.sections.iter().map(|s| if s[3] >= 0.0 { 1.0 } else { -1.0 }).collect();
+        let operators = cascade.sections.iter().map(|&[b0, b1, b2, na1, na2]| {
+            let side = if na1 >= 0.0 { 1.0 } else { -1.0 };
+            [b0, 2.0 * b0 + side * b1, b0 + side * b1 + b2, 2.0 - side * na1, 1.0 - side * na1 - na2, side]
+        });
+        Self::of_operators(&operators.collect::<Vec<_>>())
+    }
+
+    /// One step of delta operators `b0 d1 d2 e1 e2 side`: `b0`, `2 b0 + side b1`, `b0 + side b1 + b2`, `2 + side a1`,
+    /// `1 + side a1 + a2`, and +1, or -1 where poles have negative real part.
+    pub(super) fn of_operators(operators: &[[f64; 6]]) -> Self {
+        let size = operators.len() * 2;
+        let sides: Vec<f64> = operators.iter().map(|s| s[5]).collect();
         let mut rows = vec![0.0; size * size];
         // The input of a section as a combination of all states; the cascade itself has none.
         let mut input = vec![0.0; size];
-        for (k, (&[b0, b1, b2, na1, na2], &side)) in cascade.sections.iter().zip(&sides).enumerate() {
-            let at_side = 1.0 - side * na1 - na2;
-            let first = b1 + na1 * b0;
-            let second = side * ((b0 + side * b1 + b2) - b0 * at_side);
+        for (k, &[b0, d1, d2, e1, e2, side]) in operators.iter().enumerate() {
+            let first = side * (d1 - e1 * b0);
+            let second = side * (d2 - e2 * b0);
             let (i, j) = (2 * k, 2 * k + 1);
             for c in 0..size {
                 rows[i * size + c] = first * input[c];
                 rows[j * size + c] = second * input[c];
                 input[c] *= b0;
             }
-            rows[i * size + i] += na1 - side;
+            rows[i * size + i] += side * (1.0 - e1);
             rows[i * size + j] += side;
-            rows[j * size + i] -= side * at_side;
+            rows[j * size + i] -= side * e2;
             rows[j * size + j] += side;
             input[i] += 1.0;
         }
@@ -55,13 +64,23 @@ impl Transition {
         for i in 0..n {
             for k in 0..n {
                 let v = self.rows[i * n + k];
+                // No section depends on those after it; and where a power overflows they stay out of it.
+                if v == 0.0 {
+                    continue;
+                }
                 (0..n).for_each(|j| rows[i * n + j] += v * other.rows[k * n + j]);
             }
         }
         Transition { rows, ..self.clone() }
     }
 
-    fn largest(&self) -> f64 {
+    /// The entries, row after row.
+    #[cfg(feature = "gpu")]
+    pub(super) fn entries(&self) -> &[f64] {
+        &self.rows
+    }
+
+    pub(super) fn largest(&self) -> f64 {
         self.rows.iter().fold(0.0, |m, v| if v.is_nan() { f64::INFINITY } else { v.abs().max(m) })
     }
 

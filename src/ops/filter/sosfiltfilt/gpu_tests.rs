@@ -38,7 +38,9 @@ fn filters() -> Vec<(&'static str, Sos)> {
 fn every_padding_on_an_offset() {
     for (name, sos) in filters() {
         for padding in [Padding::Odd, Padding::Even, Padding::Constant, Padding::None] {
-            for (channels, samples, offset) in [(1, 201, 0.0), (3, 1001, 1000.0), (33, 260, -50.0)] {
+            for (channels, samples, offset) in
+                [(1, 201, 0.0), (3, 1001, 1000.0), (33, 260, -50.0), (1, 9001, 1000.0), (2, 5000, 3.0)]
+            {
                 let filter = SosFiltFilt::new(&sos).unwrap().with_padding(padding, Some(150));
                 let x: Vec<f32> = noise(channels * samples, 5).iter().map(|v| v + offset).collect();
                 let error = worst(&filter, &x, channels, samples);

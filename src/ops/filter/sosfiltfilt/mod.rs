@@ -213,7 +213,14 @@ impl SosFiltFilt {
 
 pub(crate) const ENTRY: Entry = Entry {
     command: command::COMMAND,
-    kernels: &["filter/edges", "filter/steady", "filter/reverse", "filter/sosfilt"],
+    kernels: &[
+        "filter/edges",
+        "filter/steady",
+        "filter/reverse",
+        "filter/sosfilt",
+        "filter/sosfilt_blocks",
+        "filter/sosfilt_carry",
+    ],
     cpu_source: concat!(
         include_str!("cpu.rs"),
         include_str!("extension.rs"),
@@ -225,7 +232,9 @@ pub(crate) const ENTRY: Entry = Entry {
     gpu_source: concat!(
         include_str!("gpu.rs"),
         include_str!("../sosfilt/gpu.rs"),
-        include_str!("../sosfilt/precision.rs")
+        include_str!("../sosfilt/blocks.rs"),
+        include_str!("../sosfilt/precision.rs"),
+        include_str!("../sosfilt/transition.rs")
     ),
     representatives: || {
         let filter = SosFiltFilt::new(&butter(5, Band::Pass(300.0, 6000.0), 30_000.0)?)?;
@@ -270,6 +279,10 @@ impl Problem for SosFiltFilt {
 
     fn rounding(&self, variant: &Variant) -> String {
         self.filter.rounding(variant)
+    }
+
+    fn tiles(&self, variant: &Variant) -> Vec<usize> {
+        self.filter.tiles(variant)
     }
 
     fn cpu_variants(&self, shape: Shape) -> Vec<Variant> {
