@@ -8,7 +8,7 @@ use crate::ops::problem::Problem;
 use crate::runtime::DeviceArray;
 use crate::signal::View;
 
-/// The default variant, or every one, against the reference, on a device.
+/// The default variant and the last one, or every one, against the reference, on a device.
 pub(in crate::ops::spectral) fn check(
     gpu: &Arc<dyn Gpu>,
     problem: &dyn Problem,
@@ -21,7 +21,8 @@ pub(in crate::ops::spectral) fn check(
     let out = problem.output(shape);
     let x_device = planar(gpu, (channels, samples), &[], x);
     let variants = problem.gpu_variants(gpu.facts(), shape);
-    for variant in &variants[..if every { variants.len() } else { 1 }] {
+    let last = variants.len() - 1;
+    for (_, variant) in variants.iter().enumerate().filter(|(nth, _)| every || *nth == 0 || *nth == last) {
         let y = result(gpu, (channels, out.samples), &[]);
         let got = compute(&y, &problem.record(&**gpu, variant, &x_device, &y).unwrap());
         let rows = got.chunks(out.samples).zip(want.chunks(out.samples)).zip(x.chunks(samples));
@@ -53,12 +54,13 @@ pub(in crate::ops::spectral) fn written(problem: &dyn Problem, (channels, sample
         DeviceArray::empty(&gpu, channels, samples, crate::signal::Dtype::F32, crate::runtime::Layout::Planar).unwrap()
     };
     let (x, y) = (array(samples), array(problem.output(shape).samples));
-    let variant = &problem.gpu_variants(gpu.facts(), shape)[0];
     let mut seen = std::collections::BTreeSet::new();
-    for command in problem.record(&*gpu, variant, &x, &y).unwrap() {
-        let Command::Launch { kernel, .. } = command else { panic!("only launches") };
-        if seen.insert(kernel.hash) {
-            is_written_everywhere(&kernel).unwrap_or_else(|e| panic!("{}: {e}", kernel.name));
+    for variant in problem.gpu_variants(gpu.facts(), shape) {
+        for command in problem.record(&*gpu, &variant, &x, &y).unwrap() {
+            let Command::Launch { kernel, .. } = command else { panic!("only launches") };
+            if seen.insert(kernel.hash) {
+                is_written_everywhere(&kernel).unwrap_or_else(|e| panic!("{}: {e}", kernel.name));
+            }
         }
     }
 }

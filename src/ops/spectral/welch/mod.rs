@@ -394,6 +394,7 @@ const fn entry(command: crate::ops::command::Command, representatives: fn() -> R
     Entry {
         command,
         kernels: &[
+            "spectral/sums",
             "spectral/trend",
             "spectral/frames",
             "spectral/fft",
@@ -410,9 +411,11 @@ const fn entry(command: crate::ops::command::Command, representatives: fn() -> R
         gpu_source: concat!(
             include_str!("gpu.rs"),
             include_str!("../frames/averages.rs"),
+            include_str!("../frames/fused.rs"),
             include_str!("../frames/gpu.rs"),
             include_str!("../frames/geometry.rs"),
             include_str!("../fft/gpu.rs"),
+            include_str!("../fft/gpu/near.rs"),
             include_str!("../fft/gpu/plan.rs"),
             include_str!("../fft/gpu/tables.rs"),
             include_str!("../fft/recipe.rs")

@@ -53,13 +53,13 @@ pub(super) struct Pass {
 /// The passes of a row of `points`, a product of small primes; `None` if the device's work groups are too small.
 pub(super) fn passes(points: usize, taste: Taste, limits: &Limits) -> Option<Vec<Pass>> {
     let most = group_points(taste, limits);
-    if let Some(pass) = pass(points, false, taste, limits) {
+    if let Some(pass) = pass(points, 1, taste, limits) {
         return Some(vec![pass]);
     }
     for cap in [most / FEWEST_COLUMNS, most / 2] {
         for count in 2..=4 {
             if let Some(lengths) = split(points, count, cap) {
-                return lengths.iter().map(|&length| pass(length, true, taste, limits)).collect();
+                return lengths.iter().map(|&length| pass(length, taste.columns, taste, limits)).collect();
             }
         }
     }
@@ -85,8 +85,13 @@ fn split(points: usize, count: usize, cap: usize) -> Option<Vec<usize>> {
     })
 }
 
-/// One pass, of rows or of neighbouring columns.
-fn pass(points: usize, columns: bool, taste: Taste, limits: &Limits) -> Option<Pass> {
+/// The only pass of rows of `points`, a product of small primes, with so many rows in a work group at least.
+pub(super) fn single(points: usize, slots: usize, taste: Taste, limits: &Limits) -> Option<Pass> {
+    pass(points, slots, taste, limits).filter(|pass| pass.slots >= slots)
+}
+
+/// One pass, with so many rows or neighbouring columns in a work group where they fit.
+fn pass(points: usize, side_by_side: usize, taste: Taste, limits: &Limits) -> Option<Pass> {
     let most = group_points(taste, limits);
     let threads_allowed = limits.group_size.min(1024) as usize;
     if points > most {
@@ -94,7 +99,7 @@ fn pass(points: usize, columns: bool, taste: Taste, limits: &Limits) -> Option<P
     }
     let radices = radices(points, taste.widest)?;
     let threads = threads(points, &radices, threads_allowed)?;
-    let wanted = taste.threads.div_ceil(threads).max(if columns { taste.columns } else { 1 });
+    let wanted = taste.threads.div_ceil(threads).max(side_by_side);
     let allowed = (most / points).min(threads_allowed / threads).min(256);
     // Even, so that columns can come with their mirrors.
     let slots = wanted.next_power_of_two().min(if allowed > 0 { 1 << allowed.ilog2() } else { 0 });
@@ -177,6 +182,13 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn single_passes_hold_the_rows_that_are_wanted() {
+        let taste = Taste { widest: 16, threads: 64, columns: 16, padded: false };
+        let slots = |points, slots| single(points, slots, taste, &limits(16_384)).map(|pass| pass.slots);
+        assert_eq!([slots(2048, 1), slots(2048, 2), slots(1024, 2), slots(4096, 1)], [Some(1), None, Some(2), None]);
     }
 
     #[test]
