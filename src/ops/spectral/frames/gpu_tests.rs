@@ -6,6 +6,7 @@ use crate::ops::job::compare;
 use crate::ops::launch_tests::{compute, device, planar, result};
 use crate::ops::problem::Problem;
 use crate::runtime::DeviceArray;
+use crate::runtime::gpu::DeviceClass;
 use crate::signal::View;
 
 /// The default variant and the last one, or every one, against the reference, on a device.
@@ -20,7 +21,12 @@ pub(in crate::ops::spectral) fn check(
     let want = problem.reference(View::new(x, channels, samples).unwrap().into(), None).unwrap();
     let out = problem.output(shape);
     let x_device = planar(gpu, (channels, samples), &[], x);
-    let variants = problem.gpu_variants(gpu.facts(), shape);
+    let mut variants = problem.gpu_variants(gpu.facts(), shape);
+    if every {
+        // What a GPU would run.
+        let facts = Facts { class: DeviceClass::Discrete, ..gpu.facts().clone() };
+        variants.extend(problem.gpu_variants(&facts, shape));
+    }
     let last = variants.len() - 1;
     for (_, variant) in variants.iter().enumerate().filter(|(nth, _)| every || *nth == 0 || *nth == last) {
         let y = result(gpu, (channels, out.samples), &[]);
