@@ -12,16 +12,24 @@
 
 const SPLIT: u32 = 1u; // dspk:specialise 0 1
 const WEIGHTED: u32 = 1u; // dspk:specialise 0 1
+const FACING: u32 = 0u; // dspk:specialise 0 1
 
 // SPLIT: real rows of even length are transformed as complex ones of half the length, others as they are.
+// FACING: a thread has values i and POINTS - i of such a transform, whose halves are taken apart where they are; else they
+// go through `memory`, and any thread may take any of them.
 
-const KEPT_NEAR: u32 = 1u;
+const KEPT_NEAR: u32 = 1u + FACING;
 const LINEAR: u32 = DETREND / 2u;
 // Threads of a frame that sum what all of it have summed.
 const LEADS: u32 = 8u;
 const LED: u32 = (T + LEADS - 1u) / LEADS;
 
+// Pairs of values that a thread has with FACING: those of its butterflies, and one more of the first thread.
+const HALF: u32 = HEAP[LAST] / (2u * T); // of the butterflies of a thread
+const FACED: u32 = HALF * RADIX[LAST] + 1u;
+
 const_assert ACROSS == 0u;
+const_assert FACING == 0u || SPLIT == 1u;
 const_assert LINEAR == 0u || 2u * T <= POINTS;
 
 fn hold(at: u32, sum: vec4<f32>) {
@@ -165,15 +173,56 @@ fn gather(v: ptr<function, Points>, w: ptr<function, Points>, frame: Frame, slot
     }
 }
 
-// Values i and, of rows that were split, POINTS - i of the spectrum of a slot; the first and the last of these are real.
-fn values(slot: u32, i: u32) -> vec4<f32> {
+// The root by which values i and POINTS - i are taken apart.
+fn root(i: u32) -> vec2<f32> {
+    // dspk:fold
+    if (SPLIT == 1u) {
+        return wide[i];
+    } else {
+        return vec2<f32>(0.0);
+    }
+}
+
+// Values i and POINTS - i of the spectrum of a real row; the first and the last of these are real.
+fn both_values(a: vec2<f32>, b: vec2<f32>, i: u32, w: vec2<f32>) -> vec4<f32> {
+    let pair = 0.5 * apart(a, conjugate(b), w);
+    return vec4<f32>(pair.x, select(pair.y, 0.0, i == 0u), pair.z, select(pair.w, 0.0, i == 0u));
+}
+
+// Values i, up to POINTS / 2, and, of rows that were split, POINTS - i of the spectrum of a slot.
+fn values(slot: u32, i: u32, w: vec2<f32>) -> vec4<f32> {
     let a = memory[place(slot, i)];
     // dspk:fold
     if (SPLIT == 1u) {
-        let b = conjugate(memory[place(slot, select(POINTS - i, 0u, i == 0u))]);
-        let pair = 0.5 * apart(a, b, wide[i]);
-        return vec4<f32>(pair.x, select(pair.y, 0.0, i == 0u), pair.z, select(pair.w, 0.0, i == 0u));
+        return both_values(a, memory[place(slot, select(POINTS - i, 0u, i == 0u))], i, w);
     } else {
         return vec4<f32>(a.x, select(a.y, 0.0, i == 0u), 0.0, 0.0);
     }
+}
+
+// The lower index of pair n of a thread; POINTS where it has none.
+fn faced(n: u32, thread: u32) -> u32 {
+    let radix = RADIX[LAST];
+    let heap = HEAP[LAST];
+    if (thread == 0u && (n < radix || n + 1u == FACED)) {
+        // Of the first thread, butterflies 0 and heap / 2 each face themselves.
+        let q = min(n, radix);
+        return select(heap / 2u + (q - radix / 2u - 1u) * heap, q * heap, q <= radix / 2u);
+    }
+    return select(thread + n / radix * T + n % radix * heap, POINTS, n + 1u == FACED);
+}
+
+// Its values.
+fn faced_values(v: ptr<function, Points>, n: u32, thread: u32, i: u32, w: vec2<f32>) -> vec4<f32> {
+    let radix = RADIX[LAST];
+    let c = n / radix % max(HALF, 1u);
+    let q = min(n, radix);
+    let low = q <= radix / 2u;
+    let own = select(HALF, 0u, low);
+    let m = select(q - radix / 2u - 1u, q, low);
+    let opposite = select(radix - 1u - m, (radix - q) % radix, low);
+    let first = thread == 0u && (n < radix || n + 1u == FACED);
+    let a = select(result_of(v, c, n % radix), result_of(v, own, m), first);
+    let b = select(result_of(v, c + HALF, radix - 1u - n % radix), result_of(v, own, opposite), first);
+    return both_values(a, b, i, w);
 }

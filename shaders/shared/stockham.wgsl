@@ -6,8 +6,9 @@
 // finds them in order. A radix is A * B, a butterfly of A points and one of B. T threads make a transform, S transforms
 // a work group.
 //
-// The importing kernel has the roots as `roots` and says where results go: with KEPT_NEAR = 1 they stay in `memory`, else
-// it takes each by `deliver(group, slot, i, result)`.
+// The importing kernel has the roots as `roots` and says where results go: with KEPT_NEAR = 1 they stay in `memory`, with 2
+// where they are, else it takes each by `deliver(group, slot, i, result)`. Where they are: of the butterflies of a thread in
+// the last pass, the second half are the mirrors of the first, so that of results i and POINTS - i it has both.
 // dspk:import shared/butterflies.wgsl
 
 const A0: u32 = 4u; // dspk:specialise 1 2 3 4 5 7 8 11 13
@@ -49,6 +50,8 @@ const TURNS4: u32 = (POINTS / R4 + T - 1u) / T;
 const TURNS5: u32 = (POINTS / R5 + T - 1u) / T;
 const TURNS = array<u32, 6>(TURNS0, TURNS1, TURNS2, TURNS3, TURNS4, TURNS5);
 const HELD: u32 = max(max(max(TURNS0 * R0, TURNS1 * R1), max(TURNS2 * R2, TURNS3 * R3)), max(TURNS4 * R4, TURNS5 * R5));
+// The last pass.
+const LAST: u32 = (2u * R1 - 2u) / R1 + (2u * R2 - 2u) / R2 + (2u * R3 - 2u) / R3 + (2u * R4 - 2u) / R4 + (2u * R5 - 2u) / R5;
 const MEMORY: u32 = S * POINTS + PAD * (S * POINTS / 32u);
 
 const_assert S * T <= 1024u;
@@ -60,6 +63,7 @@ const_assert R2 <= 16u || R2 == 32u;
 const_assert R3 <= 16u || R3 == 32u;
 const_assert R4 <= 16u || R4 == 32u;
 const_assert R5 <= 16u || R5 == 32u;
+const_assert KEPT_NEAR < 2u || (LAST > 0u && TURNS[LAST] % 2u == 0u && TURNS[LAST] * T == HEAP[LAST]);
 const_assert R0 > 1u || R1 == 1u;
 const_assert R1 > 1u || R2 == 1u;
 const_assert R2 > 1u || R3 == 1u;
@@ -109,7 +113,12 @@ fn transform(v: ptr<function, Points>, group: u32, lane: u32) {
             let slot = lies.x;
             // dspk:unroll
             for (var c = 0u; c < TURNS[p]; c++) {
-                let j = min(lies.y + c * T, HEAP[p] - 1u);
+                var j = min(lies.y + c * T, HEAP[p] - 1u);
+                // dspk:fold
+                if (KEPT_NEAR == 2u && p == LAST && 2u * c >= TURNS[p]) {
+                    let mirrored = lies.y + c * T - HEAP[p] / 2u;
+                    j = select(HEAP[p] - mirrored, HEAP[p] / 2u, mirrored == 0u);
+                }
                 // dspk:fold
                 if (p > 0u) {
                     // dspk:unroll
@@ -222,20 +231,23 @@ fn transform(v: ptr<function, Points>, group: u32, lane: u32) {
                 // All have read before any writes.
                 workgroupBarrier();
             }
-            // dspk:unroll
-            for (var c = 0u; c < TURNS[p]; c++) {
-                let j = lies.y + c * T;
-                let target_of = (j / BEFORE[p]) * (BEFORE[p] * RADIX[p]) + j % BEFORE[p];
-                if (TURNS[p] * T == HEAP[p] || j < HEAP[p]) {
-                    // dspk:unroll
-                    for (var m = 0u; m < RADIX[p]; m++) {
-                        let i = target_of + m * BEFORE[p];
-                        let result = (*v)[c * RADIX[p] + SECOND[p] * (m % FIRST[p]) + m / FIRST[p]];
-                        // dspk:fold
-                        if (RADIX[p + 1u] > 1u || KEPT_NEAR == 1u) {
-                            memory[place(slot, i)] = result;
-                        } else {
-                            deliver(group, slot, i, result);
+            // dspk:fold
+            if (KEPT_NEAR < 2u || p < LAST) {
+                // dspk:unroll
+                for (var c = 0u; c < TURNS[p]; c++) {
+                    let j = lies.y + c * T;
+                    let target_of = (j / BEFORE[p]) * (BEFORE[p] * RADIX[p]) + j % BEFORE[p];
+                    if (TURNS[p] * T == HEAP[p] || j < HEAP[p]) {
+                        // dspk:unroll
+                        for (var m = 0u; m < RADIX[p]; m++) {
+                            let i = target_of + m * BEFORE[p];
+                            let result = (*v)[c * RADIX[p] + SECOND[p] * (m % FIRST[p]) + m / FIRST[p]];
+                            // dspk:fold
+                            if (RADIX[p + 1u] > 1u || KEPT_NEAR == 1u) {
+                                memory[place(slot, i)] = result;
+                            } else {
+                                deliver(group, slot, i, result);
+                            }
                         }
                     }
                 }
@@ -246,4 +258,9 @@ fn transform(v: ptr<function, Points>, group: u32, lane: u32) {
             }
         }
     }
+}
+
+// Result m of butterfly c of the last pass, where it is.
+fn result_of(v: ptr<function, Points>, c: u32, m: u32) -> vec2<f32> {
+    return (*v)[c * RADIX[LAST] + SECOND[LAST] * (m % FIRST[LAST]) + m / FIRST[LAST]];
 }

@@ -10,9 +10,10 @@
 const SIGNALS: u32 = 1u + (KIND + 1u) / 2u;
 const UNIT: u32 = SIGNALS * T; // threads of a unit
 const UNITS: u32 = S / SIGNALS; // of a work group
-const BINS: u32 = (POINTS / 2u + UNIT) / UNIT; // of a thread, each with its mirror
+const BINS: u32 = (1u - FACING) * ((POINTS / 2u + UNIT) / UNIT) + FACING * FACED; // of a thread, each with its mirror
 
 const_assert S % SIGNALS == 0u;
+const_assert FACING == 0u || SIGNALS == 1u;
 
 struct SumsArgs {
     cut: Cut,
@@ -33,6 +34,16 @@ struct SumsArgs {
 @group(0) @binding(3) var<storage, read> weights: array<f32>;
 @group(0) @binding(4) var<storage, read> x: array<f32>;
 @group(0) @binding(5) var<storage, read_write> sums: array<Products>;
+
+// Index of pair b of a thread; beyond POINTS / 2 without FACING, or POINTS with it, where there is none.
+fn index(b: u32, member: u32) -> u32 {
+    // dspk:fold
+    if (FACING == 1u) {
+        return faced(b, member);
+    } else {
+        return member + b * UNIT;
+    }
+}
 
 @compute @workgroup_size(S * T)
 fn main(
@@ -55,9 +66,11 @@ fn main(
     var v: Points;
     var w: Points;
     weigh(&w, lies.y);
+    var turns: array<vec2<f32>, BINS>;
     var tallies: array<Tally, 2u * BINS>;
     // dspk:unroll
     for (var b = 0u; b < BINS; b++) {
+        turns[b] = root(min(index(b, member), POINTS - 1u));
         tallies[2u * b] = Tally(Products(0.0), Products(0.0));
         tallies[2u * b + 1u] = Tally(Products(0.0), Products(0.0));
     }
@@ -69,9 +82,17 @@ fn main(
         transform(&v, group, lane);
         // dspk:unroll
         for (var b = 0u; b < BINS; b++) {
-            let i = min(member + b * UNIT, POINTS / 2u);
-            let one = values(first, i);
-            let other = values(first + SIGNALS - 1u, i);
+            var one: vec4<f32>;
+            var other: vec4<f32>;
+            // dspk:fold
+            if (FACING == 1u) {
+                one = faced_values(&v, b, member, index(b, member), turns[b]);
+                other = one;
+            } else {
+                let i = min(index(b, member), POINTS / 2u);
+                one = values(first, i, turns[b]);
+                other = values(first + SIGNALS - 1u, i, turns[b]);
+            }
             let low = select(Products(0.0), product(one.xy, other.xy), counts);
             tallies[2u * b] = tallied(tallies[2u * b], low, args.one);
             // dspk:fold
@@ -84,8 +105,8 @@ fn main(
     if (group * UNITS + lane / UNIT < args.units) {
         // dspk:unroll
         for (var b = 0u; b < BINS; b++) {
-            let i = member + b * UNIT;
-            if (i <= POINTS / 2u) {
+            let i = index(b, member);
+            if (i < select(POINTS / 2u + 1u, POINTS, FACING == 1u)) {
                 sums[unit * args.bins + i] = total(tallies[2u * b]);
                 // dspk:fold
                 if (SPLIT == 1u) {

@@ -15,13 +15,16 @@ pub(in crate::ops::spectral) const METHOD: &str = "fused";
 /// Parts of a channel, at most.
 const MAX_PARTS: usize = 1024;
 
-/// `WIDEST`, `THREADS`, `POWERS`, `PAD` as of a transform, and the frames of a part.
-type Try = [u32; 5];
+/// `WIDEST`, `THREADS`, `POWERS`, `PAD` as of a transform, whether values are taken apart where they are, and the frames of
+/// a part.
+type Try = [u32; 6];
 
-const SUMS: [Try; 4] = [[16, 64, 0, 1, 16], [8, 64, 0, 1, 16], [16, 64, 0, 1, 64], [16, 128, 1, 1, 16]];
-const SOFTWARE_SUMS: [Try; 4] = [[32, 8, 1, 0, 64], [16, 8, 1, 0, 64], [16, 8, 1, 0, 16], [16, 64, 1, 0, 64]];
-const LINES: [Try; 4] = [[16, 256, 0, 1, 0], [8, 256, 0, 1, 0], [16, 64, 0, 1, 0], [16, 128, 1, 1, 0]];
-const SOFTWARE_LINES: [Try; 4] = [[32, 8, 1, 0, 0], [16, 8, 1, 0, 0], [16, 8, 0, 0, 0], [16, 64, 1, 0, 0]];
+const SUMS: [Try; 5] =
+    [[16, 64, 0, 1, 1, 16], [8, 64, 0, 1, 0, 16], [16, 64, 0, 1, 0, 16], [16, 64, 0, 1, 1, 64], [16, 128, 1, 1, 0, 16]];
+const SOFTWARE_SUMS: [Try; 4] =
+    [[32, 8, 1, 0, 1, 64], [16, 8, 1, 0, 1, 64], [32, 8, 1, 0, 0, 64], [16, 8, 1, 0, 0, 16]];
+const LINES: [Try; 4] = [[16, 256, 0, 1, 0, 0], [8, 256, 0, 1, 0, 0], [16, 64, 0, 1, 0, 0], [16, 128, 1, 1, 1, 0]];
+const SOFTWARE_LINES: [Try; 4] = [[32, 8, 1, 0, 1, 0], [16, 8, 1, 0, 1, 0], [32, 8, 1, 0, 0, 0], [16, 8, 1, 0, 0, 0]];
 
 /// Variants that average rows of `signals` signals, the default first.
 pub(in crate::ops::spectral) fn averaging(g: &Geometry, signals: usize, facts: &Facts) -> Vec<Variant> {
@@ -39,14 +42,19 @@ pub(in crate::ops::spectral) fn keeping(g: &Geometry, facts: &Facts) -> Vec<Vari
 
 fn variants(g: &Geometry, signals: usize, facts: &Facts, tries: &[Try]) -> Vec<Variant> {
     let mut all: Vec<Variant> = Vec::new();
-    for &[widest, threads, powers, pad, run] in tries {
-        let mut settings = vec![("WIDEST", widest), ("THREADS", threads), ("POWERS", powers), ("PAD", pad)];
-        if run > 0 {
-            settings.push(("RUN", run));
-        }
+    for &[widest, threads, powers, pad, facing, run] in tries {
+        let settings = [
+            ("WIDEST", widest),
+            ("THREADS", threads),
+            ("POWERS", powers),
+            ("PAD", pad),
+            ("FACING", facing),
+            ("RUN", run),
+        ];
         let mut variant = Variant::new(METHOD, &settings);
         let Some(near) = near(g, signals, &variant, facts) else { continue };
         variant.name = near.name(METHOD, &variant);
+        variant.name += if facing == 1 { " facing" } else { "" };
         if run > 0 {
             variant.name += &format!(" run={}", part(g.frames, run));
         }
@@ -58,7 +66,8 @@ fn variants(g: &Geometry, signals: usize, facts: &Facts, tries: &[Try]) -> Vec<V
 }
 
 fn near(g: &Geometry, signals: usize, variant: &Variant, facts: &Facts) -> Option<Near> {
-    let near = Near::new(g.nfft, signals, variant, facts)?;
+    // Values of two signals meet in memory.
+    let near = Near::new(g.nfft, signals, variant, facts).filter(|_| signals == 1 || variant.get("FACING") == 0)?;
     // Sums of a line need twice the room of those of a mean, where a transform needs it.
     (g.detrend != Detrend::Linear || 2 * near.threads() <= near.points()).then_some(near)
 }

