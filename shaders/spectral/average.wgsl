@@ -1,7 +1,7 @@
 // Sums over frames, a part of a channel's frames at a time: a thread has one frequency. Parts and their frames depend on
 // the length of a channel alone; where a batch ends within a part, the next one goes on.
 // dspk:import shared/fold.wgsl
-// dspk:import shared/products.wgsl
+// dspk:import shared/rows.wgsl
 
 const WG: u32 = 64u; // dspk:specialise 64
 const READY: u32 = 0u; // dspk:specialise 0 1
@@ -55,19 +55,12 @@ fn main(
     let end = min((part + 1u) * args.length, args.first_frame + args.frames);
     let place = (channel * args.all_parts + part) * args.bins + bin;
     let row = channel * args.signals * args.frames;
-    // A sum that keeps its rounding errors; see shared/sum.wgsl.
-    let one = Products(args.one);
-    var high = Products(0.0);
-    var low = Products(0.0);
+    var sum = Tally(Products(0.0), Products(0.0));
     if (begin > part * args.length) {
-        high = sums[place];
+        sum.high = sums[place];
     }
     for (var frame = begin; frame < end; frame++) {
-        let v = term(row + frame - args.first_frame, bin);
-        let t = fma(high, one, v);
-        let b = fma(t, one, -high);
-        low += (high - fma(t, one, -b)) + (v - b);
-        high = t;
+        sum = tallied(sum, term(row + frame - args.first_frame, bin), args.one);
     }
-    sums[place] = select(high, high + low, abs(high) <= Products(3.4e38));
+    sums[place] = total(sum);
 }

@@ -1,16 +1,10 @@
 // Averages from the sums over parts of the frames, and what becomes of them: power, cross power or coherence.
 // dspk:import shared/fold.wgsl
+// dspk:import shared/products.wgsl
 
 const WG: u32 = 64u; // dspk:specialise 64
-const KIND: u32 = 0u; // dspk:specialise 0..2
-const VEC: u32 = (1u << KIND);
 const WIDTH: u32 = 1u + KIND % 2u;
 
-// KIND, beside the power of one signal
-const CROSS: u32 = 1u; // conj(X) Y
-const BOTH: u32 = 2u; // that, and both powers, for a coherence
-
-alias Products = vec4<f32>; // dspk:vector VEC
 alias Out = vec2<f32>; // dspk:vector WIDTH
 
 struct FinishArgs {
@@ -62,16 +56,9 @@ fn main(
         y[place] = Out(0.0);
         return;
     }
-    // A sum that keeps its rounding errors; see shared/sum.wgsl.
-    let one = Products(args.one);
-    var high = Products(0.0);
-    var low = Products(0.0);
+    var sum = Tally(Products(0.0), Products(0.0));
     for (var part = 0u; part < args.parts; part++) {
-        let v = sums[(channel * args.parts + part) * args.bins + bin];
-        let t = fma(high, one, v);
-        let b = fma(t, one, -high);
-        low += (high - fma(t, one, -b)) + (v - b);
-        high = t;
+        sum = tallied(sum, sums[(channel * args.parts + part) * args.bins + bin], args.one);
     }
-    y[place] = spectrum(select(high, high + low, abs(high) <= Products(3.4e38)), bin);
+    y[place] = spectrum(total(sum), bin);
 }

@@ -4,7 +4,7 @@
 // A launch makes some of these passes; what is known of the value is kept in between. Values are made anew from the
 // spectra each time: they lie in the caches, and hold half of what would be read otherwise.
 // dspk:import shared/fold.wgsl
-// dspk:import shared/products.wgsl
+// dspk:import shared/rows.wgsl
 // dspk:import shared/order.wgsl
 
 const WG: u32 = 64u; // dspk:specialise 64

@@ -4,8 +4,8 @@
 // from the frame's middle, in pairs of floats: an offset or a slope, however large, then costs what is left no digits,
 // and a constant leaves nothing. Long frames are summed in parts, which a second launch joins.
 // dspk:import shared/fold.wgsl
-// dspk:import shared/double_single.wgsl
 // dspk:import shared/frame.wgsl
+// dspk:import shared/moments.wgsl
 
 const WG: u32 = 8u; // dspk:specialise 8 64
 const LINEAR: u32 = 0u; // dspk:specialise 0 1
@@ -31,27 +31,6 @@ struct TrendArgs {
 @group(0) @binding(3) var<storage, read_write> lines: array<vec4<f32>>;
 
 var<workgroup> shared_sums: array<vec4<f32>, WG>;
-
-fn both(a: vec4<f32>, b: vec4<f32>) -> vec4<f32> {
-    // dspk:fold
-    if (LINEAR == 1u) {
-        return vec4<f32>(pair_sum(a.xy, b.xy, args.one), pair_sum(a.zw, b.zw, args.one));
-    } else {
-        return vec4<f32>(pair_sum(a.xy, b.xy, args.one), 0.0, 0.0);
-    }
-}
-
-// Difference and moment of a sample.
-fn terms(v: f32, origin: f32, i: u32) -> vec4<f32> {
-    let difference = pair_sum(vec2<f32>(v, 0.0), vec2<f32>(-origin, 0.0), args.one);
-    // dspk:fold
-    if (LINEAR == 1u) {
-        let middle = 0.5 * f32(2 * i32(i) + 1 - i32(args.cut.nperseg));
-        return vec4<f32>(difference, pair_product(difference, vec2<f32>(middle, 0.0), args.one));
-    } else {
-        return vec4<f32>(difference, 0.0, 0.0);
-    }
-}
 
 @compute @workgroup_size(WG)
 fn main(
@@ -91,9 +70,7 @@ fn main(
         var line = shared_sums[0];
         // dspk:fold
         if (STAGE != PART) {
-            let mean = pair_product(line.xy, args.weights.xy, args.one);
-            let slope = pair_product(line.zw, args.weights.zw, args.one);
-            line = vec4<f32>(pair_sum(vec2<f32>(origin, 0.0), mean, args.one), slope);
+            line = line_of(line, origin, args.weights);
         }
         lines[group] = line;
     }

@@ -15,9 +15,11 @@ use crate::ops::problem::{Shape, Variant};
 use crate::runtime::DeviceArray;
 use crate::runtime::gpu::{Command, DeviceBuffer, Facts, Gpu, Limits, Slice};
 
+mod near;
 mod plan;
 mod tables;
 
+pub(in crate::ops::spectral) use near::Near;
 use plan::{Pass, Taste};
 use tables::Table;
 
@@ -55,7 +57,7 @@ pub(in crate::ops) fn variants(t: &Transform, facts: &Facts, shape: Shape) -> Ve
         let settings = [("WIDEST", widest), ("THREADS", threads), ("POWERS", powers), ("PAD", pad)];
         let mut variant = Variant::new("stockham", &settings);
         let Some(passes) = plan::passes(form.points, taste(&variant, software), &facts.limits) else { continue };
-        variant.name = name(&form, &passes, &variant);
+        variant.name = name(if form.chirp { "bluestein" } else { "stockham" }, &passes, &variant);
         if all.iter().all(|(_, v)| v.name != variant.name) {
             all.push((passes.len(), variant));
         }
@@ -75,11 +77,10 @@ fn taste(variant: &Variant, software: bool) -> Taste {
 }
 
 /// `stockham 16x16x4 T=64 S=1 powers`: radices, passes parted by commas, threads of a transform, transforms of a group.
-fn name(form: &Form, passes: &[Pass], variant: &Variant) -> String {
+fn name(method: &str, passes: &[Pass], variant: &Variant) -> String {
     let radices = |pass: &Pass| pass.radices.iter().map(usize::to_string).collect::<Vec<_>>().join("x");
     let list = |of: &dyn Fn(&Pass) -> String| passes.iter().map(of).collect::<Vec<_>>().join(",");
-    let mut name = if form.chirp { "bluestein" } else { "stockham" }.to_string();
-    name += &format!(" {} T={}", list(&radices), list(&|pass| pass.threads.to_string()));
+    let mut name = format!("{method} {} T={}", list(&radices), list(&|pass| pass.threads.to_string()));
     name += &format!(" S={}", list(&|pass| pass.slots.to_string()));
     for (setting, word) in [("POWERS", " powers"), ("PAD", " padded")] {
         name += if variant.get(setting) == 1 { word } else { "" };
@@ -397,13 +398,7 @@ impl<'a> Launches<'a> {
     }
 
     fn settings(&self, step: &Step<'_>, columns: usize, wide: bool, products: bool) -> Vec<(&'static str, u32)> {
-        const PARTS: [(&str, &str); plan::RADICES] =
-            [("A0", "B0"), ("A1", "B1"), ("A2", "B2"), ("A3", "B3"), ("A4", "B4"), ("A5", "B5")];
-        let mut settings = Vec::new();
-        for (nth, (first, second)) in PARTS.into_iter().enumerate() {
-            let (a, b) = plan::parts(step.pass.radices.get(nth).copied().unwrap_or(1));
-            settings.extend([(first, a), (second, b)]);
-        }
+        let mut settings = radices(step.pass);
         settings.extend([
             ("T", step.pass.threads as u32),
             ("S", step.pass.slots as u32),
@@ -422,6 +417,15 @@ impl<'a> Launches<'a> {
         ]);
         settings
     }
+}
+
+/// The kernel's settings for the radices of a pass.
+fn radices(pass: &Pass) -> Vec<(&'static str, u32)> {
+    const PARTS: [(&str, &str); plan::RADICES] =
+        [("A0", "B0"), ("A1", "B1"), ("A2", "B2"), ("A3", "B3"), ("A4", "B4"), ("A5", "B5")];
+    let parts = |nth: usize| plan::parts(pass.radices.get(nth).copied().unwrap_or(1));
+    let settings = PARTS.into_iter().enumerate();
+    settings.flat_map(|(nth, (first, second))| [(first, parts(nth).0), (second, parts(nth).1)]).collect()
 }
 
 #[cfg(test)]

@@ -29,6 +29,12 @@ pub(in crate::ops::spectral) fn variants(g: Geometry, facts: &Facts, shape: Shap
     fft::variants(&transform(&g), facts, Shape { samples: g.nperseg, ..shape })
 }
 
+/// Variants of fewer kernels, and after them those of the transform: where there are any of the former, one.
+pub(in crate::ops::spectral) fn after(fewer: Vec<Variant>, g: Geometry, facts: &Facts, shape: Shape) -> Vec<Variant> {
+    let most = if fewer.is_empty() { usize::MAX } else { 1 };
+    fewer.into_iter().chain(variants(g, facts, shape).into_iter().take(most)).collect()
+}
+
 fn transform(g: &Geometry) -> Transform {
     Transform { kind: Kind::Rfft, n: Some(g.nfft), norm: Norm::Backward }
 }
@@ -248,34 +254,16 @@ impl<'a> Spectra<'a> {
         Ok(commands)
     }
 
-    /// `Cut` of the kernels.
     fn cut(&self, batch: &Batch, rows: usize) -> Result<[u32; 12]> {
-        let g = &self.g;
-        Ok([
-            word(rows)?,
-            word(batch.frames)?,
-            word(batch.channel * self.signals)?,
-            word(batch.frame)?,
-            word(self.signals)?,
-            word(self.x.samples / self.signals)?,
-            word(self.x.pitch)?,
-            word(g.samples)?,
-            word(g.nperseg)?,
-            word(g.step)?,
-            word(g.edge)?,
-            0,
-        ])
+        cut(&self.g, &self.x, self.signals, batch, rows)
     }
 
     /// Records what finds the lines of frames.
     fn level(&self, cut: &[u32; 12], rows: usize, commands: &mut Vec<Command>) -> Result<()> {
         let g = &self.g;
-        let n = g.nperseg as f64;
-        let spread = n * (n * n - 1.0) / 12.0;
-        let inverse = if spread > 0.0 { 1.0 / spread } else { 0.0 };
         let parts = g.nperseg.div_ceil(PART);
         let more = [word(parts)?, word(PART)?, 1f32.to_bits(), 0];
-        let args = [&cut[..], &more, &pair(1.0 / n), &pair(inverse)].concat();
+        let args = [&cut[..], &more, &line_weights(g)].concat();
         let stage = |stage: u32, sums: &Slice, to: &Slice, groups: usize| {
             let settings = [
                 ("BOUNDARY", boundary(g.boundary)),
@@ -297,12 +285,39 @@ impl<'a> Spectra<'a> {
     }
 }
 
+/// `Cut` of the kernels, for frames of rows of `signals` signals each.
+pub(super) fn cut(g: &Geometry, x: &Rows, signals: usize, batch: &Batch, rows: usize) -> Result<[u32; 12]> {
+    Ok([
+        word(rows)?,
+        word(batch.frames)?,
+        word(batch.channel * signals)?,
+        word(batch.frame)?,
+        word(signals)?,
+        word(x.samples / signals)?,
+        word(x.pitch)?,
+        word(g.samples)?,
+        word(g.nperseg)?,
+        word(g.step)?,
+        word(g.edge)?,
+        0,
+    ])
+}
+
+/// What the sums of a frame are multiplied by, for its mean and its slope.
+pub(super) fn line_weights(g: &Geometry) -> [u32; 4] {
+    let n = g.nperseg as f64;
+    let spread = n * (n * n - 1.0) / 12.0;
+    let [a, b] = pair(1.0 / n);
+    let [c, d] = pair(if spread > 0.0 { 1.0 / spread } else { 0.0 });
+    [a, b, c, d]
+}
+
 /// Threads of a work group that sums a frame.
 fn summing(facts: &Facts) -> u32 {
     if is_software(facts) { 8 } else { 64 }
 }
 
-fn boundary(boundary: Boundary) -> u32 {
+pub(super) fn boundary(boundary: Boundary) -> u32 {
     match boundary {
         Boundary::None | Boundary::Zeros => 0,
         Boundary::Even => 1,
@@ -311,7 +326,7 @@ fn boundary(boundary: Boundary) -> u32 {
     }
 }
 
-fn detrend(detrend: Detrend) -> u32 {
+pub(super) fn detrend(detrend: Detrend) -> u32 {
     match detrend {
         Detrend::None => 0,
         Detrend::Constant => 1,

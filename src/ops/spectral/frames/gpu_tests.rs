@@ -6,9 +6,10 @@ use crate::ops::job::compare;
 use crate::ops::launch_tests::{compute, device, planar, result};
 use crate::ops::problem::Problem;
 use crate::runtime::DeviceArray;
+use crate::runtime::gpu::DeviceClass;
 use crate::signal::View;
 
-/// The default variant, or every one, against the reference, on a device.
+/// The first variant of each method, or every one, against the reference, on a device.
 pub(in crate::ops::spectral) fn check(
     gpu: &Arc<dyn Gpu>,
     problem: &dyn Problem,
@@ -20,8 +21,14 @@ pub(in crate::ops::spectral) fn check(
     let want = problem.reference(View::new(x, channels, samples).unwrap().into(), None).unwrap();
     let out = problem.output(shape);
     let x_device = planar(gpu, (channels, samples), &[], x);
-    let variants = problem.gpu_variants(gpu.facts(), shape);
-    for variant in &variants[..if every { variants.len() } else { 1 }] {
+    let mut variants = problem.gpu_variants(gpu.facts(), shape);
+    if every {
+        // What a GPU would run.
+        let facts = Facts { class: DeviceClass::Discrete, ..gpu.facts().clone() };
+        variants.extend(problem.gpu_variants(&facts, shape));
+    }
+    let mut methods = std::collections::BTreeSet::new();
+    for variant in variants.iter().filter(|v| methods.insert(v.method) || every) {
         let y = result(gpu, (channels, out.samples), &[]);
         let got = compute(&y, &problem.record(&**gpu, variant, &x_device, &y).unwrap());
         let rows = got.chunks(out.samples).zip(want.chunks(out.samples)).zip(x.chunks(samples));
@@ -53,12 +60,15 @@ pub(in crate::ops::spectral) fn written(problem: &dyn Problem, (channels, sample
         DeviceArray::empty(&gpu, channels, samples, crate::signal::Dtype::F32, crate::runtime::Layout::Planar).unwrap()
     };
     let (x, y) = (array(samples), array(problem.output(shape).samples));
-    let variant = &problem.gpu_variants(gpu.facts(), shape)[0];
     let mut seen = std::collections::BTreeSet::new();
-    for command in problem.record(&*gpu, variant, &x, &y).unwrap() {
-        let Command::Launch { kernel, .. } = command else { panic!("only launches") };
-        if seen.insert(kernel.hash) {
-            is_written_everywhere(&kernel).unwrap_or_else(|e| panic!("{}: {e}", kernel.name));
+    let mut methods = std::collections::BTreeSet::new();
+    let variants = problem.gpu_variants(gpu.facts(), shape);
+    for variant in variants.iter().filter(|v| methods.insert(v.method) || v.method == "fused") {
+        for command in problem.record(&*gpu, variant, &x, &y).unwrap() {
+            let Command::Launch { kernel, .. } = command else { panic!("only launches") };
+            if seen.insert(kernel.hash) {
+                is_written_everywhere(&kernel).unwrap_or_else(|e| panic!("{}: {e}", kernel.name));
+            }
         }
     }
 }

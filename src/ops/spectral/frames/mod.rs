@@ -12,6 +12,8 @@ use crate::error::{Error, ErrorKind, Result};
 
 #[cfg(feature = "gpu")]
 pub(super) mod averages;
+#[cfg(feature = "gpu")]
+pub(super) mod fused;
 mod geometry;
 #[cfg(feature = "gpu")]
 pub(super) mod gpu;

@@ -1,18 +1,21 @@
-//! Spectra of frames on devices: batches of them in scratch (see the module `frames::gpu`), turned into lines of one
-//! frequency by `spectral/turn.wgsl`.
+//! Spectra of frames on devices: made and laid as lines of one frequency in one kernel where work-group memory holds a frame
+//! (see the module `frames::fused`), else batches of them in scratch (see the module `frames::gpu`), turned by
+//! `spectral/turn.wgsl`.
 
 use super::problem::{Kept, Local};
 use crate::error::Result;
 use crate::ops::launch::word;
 use crate::ops::problem::{Shape, Variant};
 use crate::ops::spectral::fft::gpu::only;
+use crate::ops::spectral::frames::fused::{self, Fused};
 use crate::ops::spectral::frames::gpu::{self as frames, Spectra, Weights, each};
 use crate::runtime::DeviceArray;
 use crate::runtime::gpu::{Command, Facts, Gpu, Slice};
 
-/// Variants, the default first: those of the transform.
+/// Variants, the default first: those in one kernel, then those of the transform.
 pub(super) fn variants(local: &Local, facts: &Facts, shape: Shape) -> Vec<Variant> {
-    local.segments.geometry(shape.samples).map_or_else(|_| Vec::new(), |g| frames::variants(g, facts, shape))
+    let Ok(g) = local.segments.geometry(shape.samples) else { return Vec::new() };
+    frames::after(fused::keeping(&g, facts), g, facts, shape)
 }
 
 /// Records all channels.
@@ -31,12 +34,15 @@ pub(super) fn record(
     let g = local.segments.geometry(x.samples())?;
     let table = local.segments.table(g.nperseg)?;
     let factor = local.segments.factor(&table)?;
-    let mut spectra = Spectra::new(gpu, variant, (from, 1), g, Weights::window(gpu, &table, factor)?, false)?;
     let kept = match local.kept {
         Kept::Complex => 0,
         Kept::Power => 1,
         Kept::Magnitude => 2,
     };
+    if variant.method == fused::METHOD {
+        return Ok(vec![Fused::new(gpu, variant, (from, 1), g, &table, factor)?.lines(kept, local.width(), &to)?]);
+    }
+    let mut spectra = Spectra::new(gpu, variant, (from, 1), g, Weights::window(gpu, &table, factor)?, false)?;
     let bins = g.bins();
     let mut commands = Vec::new();
     for batch in spectra.batches() {

@@ -51,6 +51,26 @@ fn lengths_of_every_kind() {
     }
 }
 
+/// Every radix, frames shorter than transforms, and the longest frame that a work group holds; each in one kernel.
+#[test]
+fn frames_that_a_work_group_holds() {
+    let Some(gpu) = device() else { return };
+    for nfft in (1..=28usize).chain([33, 64, 77, 169, 343, 1000, 1001, 3125, 4096]) {
+        for (nperseg, detrend) in [(nfft, Detrend::Constant), (nfft.div_ceil(2), Detrend::Linear)] {
+            let p = stft(&StftOptions { detrend, window: Window::Hamming.into(), ..cut(nperseg, nperseg / 3, nfft) });
+            let samples = 3 * nfft + 1;
+            let shape = Shape { channels: 2, samples };
+            let fused = p.gpu_variants(gpu.facts(), shape)[0].method == fused::METHOD;
+            assert!(fused || nfft <= 2 || 13 < nfft && [17, 19, 23].iter().any(|prime| nfft % prime == 0), "{nfft}");
+            // Of so few samples nothing is left but what roundings leave.
+            if nperseg > 3 {
+                let every = [12, 26, 64, 1000].contains(&nfft);
+                check(&gpu, &p, (2, samples), &noise(2 * samples, 11), every);
+            }
+        }
+    }
+}
+
 #[test]
 fn every_variant_every_scaling_and_mode() {
     let Some(gpu) = device() else { return };

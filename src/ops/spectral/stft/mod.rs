@@ -311,7 +311,7 @@ impl Spectrogram {
 const fn entry(command: crate::ops::command::Command, representatives: fn() -> Result<Vec<Representative>>) -> Entry {
     Entry {
         command,
-        kernels: &["spectral/trend", "spectral/frames", "spectral/fft", "spectral/turn"],
+        kernels: &["spectral/local", "spectral/trend", "spectral/frames", "spectral/fft", "spectral/turn"],
         cpu_source: concat!(
             include_str!("cpu.rs"),
             include_str!("../frames/geometry.rs"),
@@ -320,9 +320,11 @@ const fn entry(command: crate::ops::command::Command, representatives: fn() -> R
         ),
         gpu_source: concat!(
             include_str!("gpu.rs"),
+            include_str!("../frames/fused.rs"),
             include_str!("../frames/gpu.rs"),
             include_str!("../frames/geometry.rs"),
             include_str!("../fft/gpu.rs"),
+            include_str!("../fft/gpu/near.rs"),
             include_str!("../fft/gpu/plan.rs"),
             include_str!("../fft/gpu/tables.rs"),
             include_str!("../fft/recipe.rs")

@@ -1,5 +1,6 @@
-//! Averages over frames on devices: spectra of a batch of frames in scratch (see the module `frames::gpu`), summed (see
-//! `frames::averages`) or searched by `spectral/median.wgsl`.
+//! Averages over frames on devices: summed where the spectra are made if work-group memory holds a frame (see the module
+//! `frames::fused`); else, and for medians, from spectra of a batch of frames in scratch (see the module `frames::gpu`),
+//! summed (see `frames::averages`) or searched by `spectral/median.wgsl`.
 //!
 //! Transforms are float32, those of pairs, too: what two signals share is exact to the rounding of either, not to that of
 //! what they share, which the CPU's float64 transforms keep.
@@ -9,8 +10,10 @@ use super::problem::{Average, Averaged, Kind};
 use crate::error::{Error, ErrorKind, Result};
 use crate::ops::launch::{SOFTWARE_ROUNDS, is_software, word};
 use crate::ops::problem::{Shape, Variant};
-use crate::ops::spectral::fft::gpu::only;
+use crate::ops::spectral::fft::gpu::{Rows, only};
+use crate::ops::spectral::frames::Geometry;
 use crate::ops::spectral::frames::averages::{Averages, Term, part};
+use crate::ops::spectral::frames::fused::{self, Fused};
 use crate::ops::spectral::frames::gpu::{self as frames, Batch, Spectra, Weights, each};
 use crate::runtime::DeviceArray;
 use crate::runtime::gpu::{Command, Facts, Gpu, Slice};
@@ -18,9 +21,19 @@ use crate::runtime::gpu::{Command, Facts, Gpu, Slice};
 /// Passes of the search for a median, the last look included.
 const PASSES: usize = 17;
 
-/// Variants, the default first: those of the transform.
+/// Variants, the default first: of means those in one kernel, then those of the transform.
 pub(super) fn variants(p: &Averaged, facts: &Facts, shape: Shape) -> Vec<Variant> {
-    p.geometry(shape.samples).map_or_else(|_| Vec::new(), |g| frames::variants(g, facts, shape))
+    let Ok(g) = p.geometry(shape.samples) else { return Vec::new() };
+    let fewer = match p.average {
+        Average::Mean => fused::averaging(&g, signals(p), facts),
+        Average::Median => Vec::new(),
+    };
+    frames::after(fewer, g, facts, shape)
+}
+
+/// Of a row.
+fn signals(p: &Averaged) -> usize {
+    if p.kind.paired() { 2 } else { 1 }
 }
 
 /// Records all channels.
@@ -38,16 +51,19 @@ pub(super) fn record(
     let g = p.geometry(x.samples())?;
     let table = p.segments.table(g.nperseg)?;
     let factor = p.segments.factor(&table)?;
-    let signals = if p.kind.paired() { 2 } else { 1 };
+    let signals = signals(p);
     let median = p.average == Average::Median;
-    let weights = Weights::window(gpu, &table, factor)?;
-    let mut spectra = Spectra::new(gpu, variant, (from, signals), g, weights, median)?;
-    let all = spectra.batches();
     let term = match p.kind {
         Kind::Welch | Kind::Periodogram => Term::Power,
         Kind::Csd => Term::Cross,
         Kind::Coherence => Term::Both,
     };
+    if variant.method == fused::METHOD {
+        return summed(&Fused::new(gpu, variant, (from, signals), g, &table, factor)?, (gpu, term, signals), &g, to);
+    }
+    let weights = Weights::window(gpu, &table, factor)?;
+    let mut spectra = Spectra::new(gpu, variant, (from, signals), g, weights, median)?;
+    let all = spectra.batches();
     let most = all.iter().map(|batch| batch.channels).max().unwrap_or(0);
     let part = if median { g.frames } else { part(g.frames) };
     let (parts, bins) = (g.frames.div_ceil(part), g.bins());
@@ -64,6 +80,28 @@ pub(super) fn record(
         if batch.frame + batch.frames == g.frames {
             commands.push(averages.finish(batch, if median { median_bias(g.frames) } else { g.frames as f64 })?);
         }
+    }
+    Ok(commands)
+}
+
+/// Records sums of all channels and what becomes of them.
+fn summed(
+    fused: &Fused<'_>,
+    (gpu, term, signals): (&dyn Gpu, Term, usize),
+    g: &Geometry,
+    to: Rows,
+) -> Result<Vec<Command>> {
+    let (part, parts, bins) = (fused.part, fused.parts(), g.bins());
+    let row = Averages::bytes(term, parts, bins);
+    let all = fused.batches(row);
+    let most = all.iter().map(|batch| batch.channels).max().unwrap_or(0);
+    let sums = gpu.allocate((most * row) as u64)?;
+    let from = Slice::from(&sums);
+    let averages = Averages { gpu, term, ready: true, signals, bins, nfft: g.nfft, part, parts, from, sums, to };
+    let mut commands = Vec::new();
+    for batch in &all {
+        commands.push(fused.add(batch, term, &averages.sums)?);
+        commands.push(averages.finish(batch, g.frames as f64)?);
     }
     Ok(commands)
 }

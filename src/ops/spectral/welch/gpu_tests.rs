@@ -72,6 +72,27 @@ fn every_variant_and_scaling() {
     }
 }
 
+/// Parts of unequal length, work groups that are not full, frames shorter than transforms, with and without weights.
+#[test]
+fn frames_that_a_work_group_holds() {
+    let Some(gpu) = device() else { return };
+    for (kind, average) in KINDS.into_iter().filter(|(_, average)| *average == Average::Mean) {
+        for nfft in [8, 15, 26, 96, 1024] {
+            for window in [Window::Boxcar, Window::Hann] {
+                // Less the mean, the first frequency of frames without weights is what roundings leave of it.
+                let detrend = if window == Window::Boxcar { Detrend::None } else { Detrend::Constant };
+                let window = window.clone().into();
+                let options = WelchOptions { average, detrend, window, ..cut(nfft / 2 + 3, nfft / 2, nfft) };
+                for (channels, frames) in [(1, 3), (5, 17), (3, 67)] {
+                    let samples = nfft / 2 + 3 * frames;
+                    let p = problem(kind, &options);
+                    check(&gpu, &p, (channels, 2 * samples), &pairs(channels, samples), channels == 5);
+                }
+            }
+        }
+    }
+}
+
 /// More frames than a batch, a part or a launch of the search holds; many channels.
 #[test]
 fn batches_and_parts_fit_together() {

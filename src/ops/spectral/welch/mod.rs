@@ -171,8 +171,8 @@ pub fn csd<'a, 'b>(x: impl Into<Source<'a>>, y: impl Into<Source<'b>>, options: 
 }
 
 /// How much of the power of channel `c` of `y` goes along with channel `c` of `x`, 0 to 1 at each frequency:
-/// `scipy.signal.coherence(x, y)`. Computed in float64; NaN where one of them has no power, as in scipy. Deviation: `x` and
-/// `y` have one shape.
+/// `scipy.signal.coherence(x, y)`. Computed in float64 on the CPU; NaN where one of them has no power, as in scipy. On devices
+/// powers are float32: amplitudes below 1e-19 count as no power. Deviation: `x` and `y` have one shape.
 ///
 /// # Errors
 /// As [`csd`], and an average other than the mean.
@@ -394,6 +394,7 @@ const fn entry(command: crate::ops::command::Command, representatives: fn() -> R
     Entry {
         command,
         kernels: &[
+            "spectral/sums",
             "spectral/trend",
             "spectral/frames",
             "spectral/fft",
@@ -410,9 +411,11 @@ const fn entry(command: crate::ops::command::Command, representatives: fn() -> R
         gpu_source: concat!(
             include_str!("gpu.rs"),
             include_str!("../frames/averages.rs"),
+            include_str!("../frames/fused.rs"),
             include_str!("../frames/gpu.rs"),
             include_str!("../frames/geometry.rs"),
             include_str!("../fft/gpu.rs"),
+            include_str!("../fft/gpu/near.rs"),
             include_str!("../fft/gpu/plan.rs"),
             include_str!("../fft/gpu/tables.rs"),
             include_str!("../fft/recipe.rs")

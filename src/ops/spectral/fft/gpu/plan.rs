@@ -53,13 +53,13 @@ pub(super) struct Pass {
 /// The passes of a row of `points`, a product of small primes; `None` if the device's work groups are too small.
 pub(super) fn passes(points: usize, taste: Taste, limits: &Limits) -> Option<Vec<Pass>> {
     let most = group_points(taste, limits);
-    if let Some(pass) = pass(points, false, taste, limits) {
+    if let Some(pass) = pass(points, 1, taste, limits) {
         return Some(vec![pass]);
     }
     for cap in [most / FEWEST_COLUMNS, most / 2] {
         for count in 2..=4 {
             if let Some(lengths) = split(points, count, cap) {
-                return lengths.iter().map(|&length| pass(length, true, taste, limits)).collect();
+                return lengths.iter().map(|&length| pass(length, taste.columns, taste, limits)).collect();
             }
         }
     }
@@ -85,8 +85,24 @@ fn split(points: usize, count: usize, cap: usize) -> Option<Vec<usize>> {
     })
 }
 
-/// One pass, of rows or of neighbouring columns.
-fn pass(points: usize, columns: bool, taste: Taste, limits: &Limits) -> Option<Pass> {
+/// The only pass of rows of `points`, a product of small primes, with so many rows in a work group at least.
+pub(super) fn single(points: usize, slots: usize, taste: Taste, limits: &Limits) -> Option<Pass> {
+    pass(points, slots, taste, limits).filter(|pass| pass.slots >= slots)
+}
+
+/// The pass with threads that have mirrored pairs of butterflies of its last radix, where registers hold them.
+pub(super) fn facing(pass: Pass, taste: Taste, limits: &Limits) -> Option<Pass> {
+    let last = pass.points / pass.radices.last()?;
+    let held = |threads: usize| pass.radices.iter().map(|r| (pass.points / r).div_ceil(threads) * r).max();
+    let fits = |t: &usize| *t > 0 && last.is_multiple_of(2 * t) && held(*t).is_some_and(|most| most <= WIDEST);
+    let threads = [pass.threads, pass.threads / 2].into_iter().find(fits)?;
+    let few = pass.slots * threads < taste.threads && 2 * pass.slots * pass.points <= group_points(taste, limits);
+    let slots = if few && pass.slots < 256 { 2 * pass.slots } else { pass.slots };
+    (pass.radices.len() > 1).then_some(Pass { threads, slots, ..pass })
+}
+
+/// One pass, with so many rows or neighbouring columns in a work group where they fit.
+fn pass(points: usize, side_by_side: usize, taste: Taste, limits: &Limits) -> Option<Pass> {
     let most = group_points(taste, limits);
     let threads_allowed = limits.group_size.min(1024) as usize;
     if points > most {
@@ -94,7 +110,7 @@ fn pass(points: usize, columns: bool, taste: Taste, limits: &Limits) -> Option<P
     }
     let radices = radices(points, taste.widest)?;
     let threads = threads(points, &radices, threads_allowed)?;
-    let wanted = taste.threads.div_ceil(threads).max(if columns { taste.columns } else { 1 });
+    let wanted = taste.threads.div_ceil(threads).max(side_by_side);
     let allowed = (most / points).min(threads_allowed / threads).min(256);
     // Even, so that columns can come with their mirrors.
     let slots = wanted.next_power_of_two().min(if allowed > 0 { 1 << allowed.ilog2() } else { 0 });
@@ -177,6 +193,27 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn single_passes_hold_the_rows_that_are_wanted() {
+        let taste = Taste { widest: 16, threads: 64, columns: 16, padded: false };
+        let slots = |points, slots| single(points, slots, taste, &limits(16_384)).map(|pass| pass.slots);
+        assert_eq!([slots(2048, 1), slots(2048, 2), slots(1024, 2), slots(4096, 1)], [Some(1), None, Some(2), None]);
+    }
+
+    #[test]
+    fn threads_that_face_have_pairs_of_butterflies() {
+        let facing = |points, widest, threads| {
+            let taste = Taste { widest, threads, columns: 16, padded: false };
+            let limits = limits(32_768);
+            let pass = super::facing(pass(points, 1, taste, &limits)?, taste, &limits)?;
+            Some((pass.radices, pass.threads, pass.slots))
+        };
+        assert_eq!(facing(512, 32, 8), Some((vec![32, 16], 16, 1)));
+        assert_eq!(facing(512, 8, 64), Some((vec![8, 8, 8], 32, 2)));
+        assert_eq!(facing(256, 16, 8), Some((vec![16, 16], 8, 1)));
+        assert_eq!([facing(1024, 32, 8), facing(16, 16, 8), facing(15, 5, 8)], [None, None, None]);
     }
 
     #[test]
