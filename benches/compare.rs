@@ -7,6 +7,7 @@
 use dspk::design::{Band, butter};
 use dspk::ops::convert::{Convert, ConvertOptions, Scale};
 use dspk::ops::filter::{FirFilter, SosFiltFilt, SosFilter};
+use dspk::ops::resample::{Decimate, DecimateOptions, ResamplePoly, ResamplePolyOptions};
 use dspk::ops::spatial::{CommonReference, CommonReferenceOptions, Operator};
 use dspk::signal::{Buffer, Signal, View};
 
@@ -26,6 +27,8 @@ struct Jobs {
     median: CommonReference,
     mean: CommonReference,
     convert: Convert,
+    third: ResamplePoly,
+    decimate: Decimate,
 }
 
 impl Jobs {
@@ -48,6 +51,8 @@ impl Jobs {
                 runtime: Some(runtime.to_string()),
                 ..Default::default()
             })?,
+            third: ResamplePoly::new(1, 3, &ResamplePolyOptions::default())?.on(runtime),
+            decimate: Decimate::new(4, &DecimateOptions::default())?.on(runtime),
         })
     }
 }
@@ -68,7 +73,18 @@ fn cpu(channels: usize, samples: usize) -> Result<()> {
         "operation", "peer ms", "dspk ms", "copy ms", "peer/dspk", "dspk/copy"
     );
     let firs = TAPS.map(|n| format!("fir{n}"));
-    let fixed = ["sosfilt_f64", "sosfilt_f32", "sosfiltfilt_f64", "median_reference", "mean_reference", "convert_i16"];
+    let mut third = Signal::zeros(channels, samples.div_ceil(3))?;
+    let mut quarter = Signal::zeros(channels, samples.div_ceil(4))?;
+    let fixed = [
+        "sosfilt_f64",
+        "sosfilt_f32",
+        "sosfiltfilt_f64",
+        "median_reference",
+        "mean_reference",
+        "convert_i16",
+        "resample_poly_1_3",
+        "decimate_4",
+    ];
     for name in fixed.into_iter().chain(firs.iter().map(String::as_str)) {
         let mut run = || -> Result<f64> {
             match name {
@@ -80,6 +96,8 @@ fn cpu(channels: usize, samples: usize) -> Result<()> {
                 }
                 "median_reference" => timed(|| jobs.median.apply_into(&x, y.view_mut())),
                 "mean_reference" => timed(|| jobs.mean.apply_into(&x, y.view_mut())),
+                "resample_poly_1_3" => timed(|| jobs.third.apply_into(&x, third.view_mut())),
+                "decimate_4" => timed(|| jobs.decimate.apply_into(&x, quarter.view_mut())),
                 _ => timed(|| jobs.convert.apply_into(raw, y.view_mut())),
             }
         };
@@ -111,7 +129,15 @@ fn gpu(runtime: &str, channels: usize, samples: usize) -> Result<()> {
     println!("{}, {channels} x {samples}, device-resident", gpu.facts().name);
     println!("{:<18} {:>9} {:>9} {:>12}", "operation", "dspk ms", "copy ms", "dspk/copy");
     let firs = TAPS.map(|n| format!("fir{n}"));
-    let fixed = ["sosfilt", "sosfiltfilt", "median_reference", "mean_reference", "convert_i16"];
+    let fixed = [
+        "sosfilt",
+        "sosfiltfilt",
+        "median_reference",
+        "mean_reference",
+        "convert_i16",
+        "resample_poly_1_3",
+        "decimate_4",
+    ];
     for name in fixed.into_iter().chain(firs.iter().map(String::as_str)) {
         let run = || -> Result<f64> {
             timed(|| {
@@ -121,6 +147,8 @@ fn gpu(runtime: &str, channels: usize, samples: usize) -> Result<()> {
                     "median_reference" => jobs.median.apply_device(&x),
                     "mean_reference" => jobs.mean.apply_device(&x),
                     "convert_i16" => jobs.convert.apply_device(&raw),
+                    "resample_poly_1_3" => jobs.third.apply_device(&x),
+                    "decimate_4" => jobs.decimate.apply_device(&x),
                     name => jobs.fir[firs.iter().position(|f| f == name).unwrap_or(0)].apply_device(&x),
                 }?;
                 gpu.wait()?;

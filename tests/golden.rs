@@ -7,6 +7,8 @@ mod designs;
 mod filters;
 #[path = "golden/local.rs"]
 mod local;
+#[path = "golden/rates.rs"]
+mod rates;
 #[path = "golden/spectra.rs"]
 mod spectra;
 #[path = "common/vectors.rs"]

@@ -10,23 +10,23 @@
 const LIMIT: f64 = 12.0;
 
 /// Taps in a whole block.
-pub(super) const WIDTH: usize = 8;
+pub(in crate::ops) const WIDTH: usize = 8;
 
 /// Neighbouring taps.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Block {
+pub(in crate::ops) struct Block {
     /// The first one's index.
-    pub(super) first: usize,
+    pub(in crate::ops) first: usize,
     /// How many: 8, 4, 2 or 1.
-    pub(super) len: usize,
+    pub(in crate::ops) len: usize,
     /// Their values; the last one is added first.
-    pub(super) taps: [f32; WIDTH],
+    pub(in crate::ops) taps: [f32; WIDTH],
     /// Move the float32 sums to the float64 totals before this block.
-    pub(super) flush: bool,
+    pub(in crate::ops) flush: bool,
 }
 
 /// The blocks in order. Never pads: a zero tap times infinity is not zero.
-pub(super) fn plan(taps: &[f64]) -> Vec<Block> {
+pub(in crate::ops) fn plan(taps: &[f64]) -> Vec<Block> {
     let mut blocks = Vec::new();
     let mut first = 0;
     for len in [WIDTH, 4, 2, 1] {
