@@ -30,6 +30,7 @@ static SOURCES: &[Source] = sources![
     "resample/beyond",
     "resample/levels",
     "resample/lift",
+    "resample/median",
     "resample/phases",
     "resample/pick",
     "resample/polyphase",

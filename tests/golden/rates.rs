@@ -35,10 +35,7 @@ fn polyphase_filters() {
         for case in golden("resample_poly") {
             let params = &case.spec["params"];
             let padtype = params["padtype"].as_str().expect("padtype");
-            let window = Window::named(
-                params["window"][0].as_str().expect("window"),
-                &[params["window"][1].as_f64()],
-            );
+            let window = Window::named(params["window"][0].as_str().expect("window"), &[params["window"][1].as_f64()]);
             let options = ResamplePolyOptions {
                 window: PolyFilter::Window(window.expect("window")),
                 padtype: PadType::ALL.into_iter().find(|p| p.name() == padtype).expect("padtype"),

@@ -5,10 +5,13 @@
 //! sample is `t / up`, and its taps are every `up`-th one from `t % up` on, a phase of the filter.
 
 use crate::error::{Error, Result};
-use crate::ops::filter::lfilter::plan::{Block, plan};
+use crate::ops::filter::lfilter::plan::{Block, cut, order};
 
 /// More taps than this are no filter between rates but a mistake.
 pub(super) const MOST_TAPS: usize = 1 << 25;
+
+/// Taps in a block from which sharing loads pays.
+const SHARED: usize = 4;
 
 /// The taps and the rates.
 #[derive(Debug, Clone, PartialEq)]
@@ -17,6 +20,8 @@ pub(super) struct Bank {
     pub(super) down: usize,
     /// How many taps there are.
     pub(super) len: usize,
+    /// How far the taps of a block are apart: 1, or `down`.
+    pub(super) spread: usize,
     /// `up` of them; those beyond the taps are empty.
     pub(super) phases: Vec<Phase>,
 }
@@ -25,11 +30,38 @@ pub(super) struct Bank {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Phase {
     pub(super) taps: Vec<f64>,
-    /// The order in which the CPU adds them.
+    /// The order in which the CPU adds them; neighbours in a block are [`Bank::spread`] taps apart, and `first` counts taps.
     pub(super) blocks: Vec<Block>,
+    /// Taps that are in no block, since they are nothing beside the others: those that a sinc has at its zeros.
+    pub(super) dropped: Vec<usize>,
 }
 
+/// Taps below this share of a phase do not show in float32, however many there are.
+const NOTHING: f64 = 1e-15;
+
 impl Phase {
+    fn new(taps: Vec<f64>, spread: usize) -> Self {
+        let all: f64 = taps.iter().map(|t| t.abs()).sum();
+        let (mut blocks, mut dropped) = (Vec::new(), Vec::new());
+        for class in 0..spread.min(taps.len()) {
+            let places: Vec<usize> = (class..taps.len()).step_by(spread).collect();
+            let is_nothing = |j: &usize| taps[*j].abs() <= NOTHING * all;
+            for run in places.chunk_by(|a, b| is_nothing(a) == is_nothing(b)) {
+                // Single ones are not worth cutting a block in two.
+                if is_nothing(&run[0]) && (run.len() > 1 || places.len() == 1) {
+                    dropped.extend_from_slice(run);
+                }
+            }
+            for run in places.chunk_by(|a, b| dropped.contains(a) == dropped.contains(b)) {
+                if !dropped.contains(&run[0]) {
+                    let own: Vec<f64> = run.iter().map(|j| taps[*j]).collect();
+                    blocks.extend(cut(&own).into_iter().map(|b| Block { first: run[b.first], ..b }));
+                }
+            }
+        }
+        Phase { blocks: order(blocks), dropped, taps }
+    }
+
     /// What a constant of 1 becomes.
     pub(super) fn gain(&self) -> f64 {
         self.taps.iter().sum()
@@ -66,11 +98,10 @@ impl Bank {
         if let Some(k) = taps.iter().position(|t| !(*t as f32).is_finite()) {
             return Err(Error::invalid(format!("tap {k} is {}; every tap must be finite in float32", taps[k])));
         }
-        let phases = (0..up).map(|phase| {
-            let taps: Vec<f64> = taps.iter().skip(phase).step_by(up).copied().collect();
-            Phase { blocks: plan(&taps), taps }
-        });
-        Ok(Bank { up, down, len: taps.len(), phases: phases.collect() })
+        // Blocks of taps that are as far apart as the windows of two results share their loads, if they are long enough.
+        let spread = if down * SHARED <= taps.len().div_ceil(up) { down } else { 1 };
+        let phases = (0..up).map(|phase| Phase::new(taps.iter().skip(phase).step_by(up).copied().collect(), spread));
+        Ok(Bank { up, down, len: taps.len(), spread, phases: phases.collect() })
     }
 
     /// Most taps of a phase.
@@ -141,8 +172,7 @@ mod tests {
                     .map(|k| taps[k])
                     .collect();
                 let reach = (m * down + offset as usize).min(10);
-                let here: Vec<f64> =
-                    bank.phases[phase].taps.iter().copied().filter(|k| *k as usize <= reach).collect();
+                let here: Vec<f64> = bank.phases[phase].taps.iter().copied().filter(|k| *k as usize <= reach).collect();
                 assert_eq!(here, own, "{up}/{down} {m}");
                 assert_eq!(newest as usize, (m * down + offset as usize) / up);
                 let first = bank.first_at(newest as usize, offset);

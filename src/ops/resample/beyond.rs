@@ -2,7 +2,7 @@
 
 use super::Polyphase;
 use super::padtype::PadType;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::ops::filter::halo;
 use crate::ops::launch::{all, compose_plain, constant, launch, word};
 use crate::runtime::gpu::{Command, Gpu, Slice};
@@ -24,7 +24,7 @@ impl Levels {
             PadType::Mean => 0,
             PadType::Maximum => 1,
             PadType::Minimum => 2,
-            PadType::Median => return Err(Error::internal("a median was recorded for a device")),
+            PadType::Median => return Levels::medians(gpu, x),
             _ => {
                 // One value for each channel, so that reading is not out of bounds.
                 let zeros = constant(gpu, &vec![0; channels * 4])?;
@@ -63,6 +63,50 @@ impl Levels {
             first += here;
             if first == total {
                 commands.push(launch(gpu, &join, &args(total, 0)?, &buffers, channels as u64)?);
+            }
+        }
+        Ok(Levels { commands, values })
+    }
+
+    fn medians(gpu: &dyn Gpu, x: &DeviceArray) -> Result<Self> {
+        /// Counts of a part, as the kernel has them, and bits of a digit.
+        const ROW: usize = 33;
+        const DIGIT: usize = 4;
+        let channels = x.channels();
+        let here: Vec<usize> = x.segments().iter().map(|s| s.samples.div_ceil(PART)).collect();
+        let total = here.iter().sum::<usize>();
+        let counts = Slice::from(&gpu.allocate((channels * total * ROW * 4) as u64)?);
+        let middles = Slice::from(&gpu.allocate((channels * 16) as u64)?);
+        let values = Slice::from(&gpu.allocate((channels * 4).max(16) as u64)?);
+        let (find, pick) =
+            (compose_plain("resample/median", &[("PICK", 0)])?, compose_plain("resample/median", &[("PICK", 1)])?);
+        let mut commands = Vec::new();
+        for shift in (0..32).step_by(DIGIT).rev() {
+            let args = |segment: &Segment, here: usize, first: usize| -> Result<[u32; 12]> {
+                Ok([
+                    word(channels)?,
+                    word(segment.pitch)?,
+                    word(segment.samples)?,
+                    word(PART)?,
+                    word(here)?,
+                    word(first)?,
+                    word(total)?,
+                    word(shift)?,
+                    word((x.samples() - 1) / 2)?,
+                    word(x.samples() / 2)?,
+                    0,
+                    0,
+                ])
+            };
+            let mut first = 0;
+            for (segment, here) in x.segments().iter().zip(&here) {
+                let buffers = [all(segment), counts.clone(), middles.clone(), values.clone()];
+                let args = args(segment, *here, first)?;
+                commands.push(launch(gpu, &find, &args, &buffers, (channels * here) as u64)?);
+                first += here;
+                if first == total {
+                    commands.push(launch(gpu, &pick, &args, &buffers, channels as u64)?);
+                }
             }
         }
         Ok(Levels { commands, values })

@@ -37,9 +37,7 @@ pub(super) fn variants(problem: &Polyphase, shape: Shape) -> Vec<Variant> {
     let make = |method, tile: usize, outputs| {
         Variant::new(method, &[("outputs", outputs), ("tile", u32::try_from(tile).unwrap_or(u32::MAX))])
     };
-    let all = |method| {
-        vec![make(method, TILE, best), make(method, 4 * TILE, best), make(method, TILE, 24 - best)]
-    };
+    let all = |method| vec![make(method, TILE, best), make(method, 4 * TILE, best), make(method, TILE, 24 - best)];
     let (pieces, by_channels) = (pieces(problem, shape), all("channels"));
     if pieces.pieces < 2 {
         return by_channels;
@@ -82,7 +80,11 @@ pub(super) fn run_at(
     let shape = Shape { channels: x.channels(), samples: x.samples() };
     let count = problem.count(shape.samples);
     if (y.channels(), y.samples()) != (shape.channels, count) {
-        return Err(Error::internal(format!("an output of {} x {} is not the result's shape", y.channels(), y.samples())));
+        return Err(Error::internal(format!(
+            "an output of {} x {} is not the result's shape",
+            y.channels(),
+            y.samples()
+        )));
     }
     if shape.channels == 0 || count == 0 {
         return Ok(());

@@ -7,7 +7,6 @@
 use super::Polyphase;
 use super::bank::Bank;
 use super::beyond::{self, Levels};
-use super::padtype::PadType;
 use crate::error::{Error, ErrorKind, Result};
 use crate::ops::launch::{SOFTWARE_ROUNDS, all, compose, compose_plain, constant, is_software, launch, space, word};
 use crate::ops::problem::{Problem, Variant};
@@ -22,6 +21,7 @@ pub(super) const KERNELS: &[&str] = &[
     "resample/levels",
     "resample/beyond",
     "resample/lift",
+    "resample/median",
 ];
 
 /// Results of a launch begin at a multiple of this.
@@ -57,16 +57,12 @@ pub(super) fn variants(problem: &Polyphase, facts: &Facts) -> Vec<Variant> {
 
 /// Why a device has no kernel for a problem.
 pub(super) fn refusal(problem: &Polyphase, facts: &Facts) -> Option<Error> {
-    let refuse = |why: String| Some(Error::new(ErrorKind::Unsupported, why));
     let longest = problem.bank.longest();
-    if problem.padtype == PadType::Median {
-        return refuse("padtype median is computed on the cpu runtime only; use that or another padtype".into());
-    }
     // Taps, and what settles their sums.
     if is_software(facts) && longest as u64 * 17 / 16 + 2 > SOFTWARE_ROUNDS {
-        return refuse(format!(
-            "{longest} taps a phase are too many for {}; use the cpu runtime or a shorter filter",
-            facts.name
+        return Some(Error::new(
+            ErrorKind::Unsupported,
+            format!("{longest} taps a phase are too many for {}; use the cpu runtime or a shorter filter", facts.name),
         ));
     }
     None
@@ -116,10 +112,7 @@ impl<'a> Stretch<'a> {
                     places: if last_of_row { to.pitch - (first - to.start) } else { end - first },
                     offset: (first as u128 * bank.down as u128 + u128::from(problem.offset) - start) as u64,
                     // At least one sample, so that a kernel has something to read.
-                    around: (
-                        (from.start as i64 - oldest).max(1) as usize,
-                        (newest + 1 - behind).max(0) as usize,
-                    ),
+                    around: ((from.start as i64 - oldest).max(1) as usize, (newest + 1 - behind).max(0) as usize),
                 });
             }
         }
@@ -149,7 +142,9 @@ pub(super) fn record(
         commands.extend(gather);
         commands.push(match &taps {
             Some(taps) => phases(&problem.bank, gpu, variant, x.channels(), &stretch, taps, halo)?,
-            None => Tile::new(&problem.bank, variant, stretch.offset).record(gpu, variant, x.channels(), &stretch, halo)?,
+            None => {
+                Tile::new(&problem.bank, variant, stretch.offset).record(gpu, variant, x.channels(), &stretch, halo)?
+            }
         });
     }
     if problem.padtype.is_level() {
@@ -276,11 +271,8 @@ fn phases(
 ) -> Result<Command> {
     let kernel = compose("resample/phases", variant, &[])?;
     let turns = variant.get("R").max(1) as usize;
-    let starts: Vec<usize> = bank
-        .phases
-        .iter()
-        .scan(0, |next, phase| Some(std::mem::replace(next, *next + phase.taps.len())))
-        .collect();
+    let starts: Vec<usize> =
+        bank.phases.iter().scan(0, |next, phase| Some(std::mem::replace(next, *next + phase.taps.len()))).collect();
     let mut stands = Vec::with_capacity(bank.up * 16);
     for slot in 0..bank.up {
         let stand = bank.stand(slot, stretch.offset);

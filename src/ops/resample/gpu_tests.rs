@@ -1,3 +1,4 @@
+use super::super::padtype::PadType;
 use super::super::resample_poly::{PolyFilter, ResamplePoly, ResamplePolyOptions};
 use super::super::upfirdn::tests::problem as upfirdn;
 use super::*;
@@ -46,7 +47,7 @@ fn rates_and_segments() {
 
 #[test]
 fn paddings() {
-    for padtype in PadType::ALL.into_iter().filter(|p| *p != PadType::Median).chain([PadType::Constant(-2.5)]) {
+    for padtype in PadType::ALL.into_iter().chain([PadType::Constant(-2.5)]) {
         for samples in [1, 2, 300] {
             let x: Vec<f32> = noise(2 * samples, 5).iter().map(|v| v + 3.0).collect();
             check(&poly(1, 3, padtype), (2, samples), &x);
@@ -81,10 +82,22 @@ fn not_a_number_and_infinity_reach_exactly_their_results() {
 }
 
 #[test]
-fn a_median_is_refused() {
+fn medians_select() {
+    for (samples, spoiled) in [(1, false), (2, false), (9001, false), (20_000, false), (9001, true)] {
+        let mut x: Vec<f32> = noise(3 * samples, 8).iter().map(|v| (v * 40.0).round() / 8.0).collect();
+        if spoiled {
+            (x[5], x[samples + 3], x[samples + 4]) = (f32::NAN, f32::INFINITY, f32::NEG_INFINITY);
+        }
+        check(&poly(1, 3, PadType::Median), (3, samples), &x);
+    }
+}
+
+#[test]
+fn a_phase_too_long_for_a_software_device_is_refused() {
     let Some(gpu) = device() else { return };
-    let problem = poly(1, 2, PadType::Median);
-    assert!(variants(&problem, gpu.facts()).is_empty());
-    let e = refusal(&problem, gpu.facts()).unwrap();
-    assert!(e.kind() == ErrorKind::Unsupported && e.to_string().contains("cpu runtime"), "{e}");
+    let problem = upfirdn(&vec![1e-5; 70_000], 1, 2, PadType::default());
+    let refused = refusal(&problem, gpu.facts());
+    assert_eq!(refused.is_some(), is_software(gpu.facts()));
+    assert_eq!(variants(&problem, gpu.facts()).is_empty(), refused.is_some());
+    assert!(refused.is_none_or(|e| e.kind() == ErrorKind::Unsupported && e.to_string().contains("cpu runtime")));
 }

@@ -1,11 +1,12 @@
 //! Results of a group of sixteen rows, as sums of frames: a register tile holds results of one phase, `step` frames apart.
 //!
-//! A tap is loaded once for all results of a tile, and each product reads its frame from the first cache: with sixteen
-//! results a tile is bound by multiply-adds.
+//! The taps of a block are as far apart as the windows of two neighbouring results, so that a tile of R results and K taps
+//! needs R + K - 1 loads for R K multiply-adds, whatever the step. Phases too short for that take neighbouring taps, and a
+//! load for each product.
 
-use fearless_simd::{Simd, prelude::*};
+use fearless_simd::{Simd, f32x16, prelude::*};
 
-use super::bank::Bank;
+use super::bank::{Bank, Phase};
 use crate::ops::filter::lfilter::plan::Block;
 use crate::simd::{
     Kernel,
@@ -35,12 +36,14 @@ struct Near {
     frames: Vec<Frame>,
     start: usize,
     end: usize,
+    /// No value up to this time may be taken for finite.
+    spoiled: usize,
 }
 
 impl Near {
     /// Makes the frames from `start` up to `end` near, keeping those that are.
     #[inline(always)]
-    fn fetch<S: Simd>(&mut self, simd: S, lanes: &Lanes<'_>, start: usize, end: usize) {
+    fn fetch<S: Simd>(&mut self, simd: S, lanes: &Lanes<'_>, start: usize, end: usize, watch: bool) {
         if start >= self.end {
             (self.start, self.end) = (start, start);
         } else {
@@ -54,7 +57,21 @@ impl Near {
         }
         lanes.pack(simd, self.end, missing, &mut self.frames[at..at + missing]);
         self.end += missing;
+        if watch && !finite(simd, &self.frames[at..at + missing]) {
+            self.spoiled = self.end;
+        }
     }
+}
+
+/// Whether all values are finite.
+#[inline(always)]
+fn finite<S: Simd>(simd: S, frames: &[Frame]) -> bool {
+    let zero = f32x16::simd_from(simd, 0.0);
+    let mut sum = zero;
+    for frame in frames {
+        sum = f32x16::load_array_ref(simd, frame).mul_add(zero, sum);
+    }
+    sum.to_array() == [0.0; LANES]
 }
 
 impl Kernel for Rows<'_, '_> {
@@ -64,17 +81,19 @@ impl Kernel for Rows<'_, '_> {
     fn run<S: Simd>(self, simd: S) {
         let (bank, tile) = (self.bank, self.tile.next_multiple_of(BLOCK).max(BLOCK));
         let before = bank.longest() - 1;
-        let mut near = Near { frames: Vec::new(), start: 0, end: 0 };
+        let mut near = Near { frames: Vec::new(), start: 0, end: 0, spoiled: 0 };
+        let watch = bank.phases.iter().any(|p| !p.dropped.is_empty());
         let mut out: Vec<Frame> = vec![[0.0; LANES]; tile.min(self.len.next_multiple_of(BLOCK))];
         for first in (0..self.len).step_by(tile) {
             let count = tile.min(self.len - first);
             let from = bank.stand(first, self.offset).newest as usize - before;
             let end = bank.stand(first + count - 1, self.offset).newest as usize + 1;
-            near.fetch(simd, &self.lanes, from, end);
+            near.fetch(simd, &self.lanes, from, end, watch);
             for slot in 0..bank.up.min(count) {
                 let stand = bank.stand(first + slot, self.offset);
                 let phase = Results {
-                    blocks: &bank.phases[stand.phase].blocks,
+                    phase: &bank.phases[stand.phase],
+                    spread: bank.spread,
                     frames: &near.frames,
                     at: stand.newest as usize - near.start,
                     step: bank.down,
@@ -86,13 +105,16 @@ impl Kernel for Rows<'_, '_> {
                 if self.outputs >= 16 {
                     simd.vectorize(
                         #[inline(always)]
-                        || phase.all::<S, 16>(simd, &mut out),
+                        || phase.all::<S, 16, 8>(simd, &mut out),
                     );
                 } else {
                     simd.vectorize(
                         #[inline(always)]
-                        || phase.all::<S, 8>(simd, &mut out),
+                        || phase.all::<S, 8, 4>(simd, &mut out),
                     );
+                }
+                if near.spoiled > near.start {
+                    phase.spoil(&mut out);
                 }
             }
             let whole = count.next_multiple_of(BLOCK);
@@ -106,7 +128,8 @@ impl Kernel for Rows<'_, '_> {
 
 /// The results `slot`, `slot + stride`, ... below `count` of a tile.
 struct Results<'a> {
-    blocks: &'a [Block],
+    phase: &'a Phase,
+    spread: usize,
     frames: &'a [Frame],
     /// The newest frame of the first of them, and frames from one to the next.
     at: usize,
@@ -119,32 +142,44 @@ struct Results<'a> {
 
 impl Results<'_> {
     #[inline(always)]
-    fn all<S: Simd, const R: usize>(&self, simd: S, out: &mut [Frame]) {
+    fn all<S: Simd, const R: usize, const K: usize>(&self, simd: S, out: &mut [Frame]) {
         let results = (self.count - self.slot).div_ceil(self.stride);
         for lane in (0..self.rows).step_by(S::f32s::LEN) {
             let mut i = 0;
             while i + R <= results {
-                self.tile::<S, R>(simd, i, lane, out);
+                self.tile::<S, R, K>(simd, i, lane, out);
                 i += R;
             }
             if R > 8 && i + 8 <= results {
-                self.tile::<S, 8>(simd, i, lane, out);
+                self.tile::<S, 8, K>(simd, i, lane, out);
                 i += 8;
             }
             if i + 4 <= results {
-                self.tile::<S, 4>(simd, i, lane, out);
+                self.tile::<S, 4, K>(simd, i, lane, out);
                 i += 4;
             }
             while i < results {
-                self.tile::<S, 1>(simd, i, lane, out);
+                self.tile::<S, 1, K>(simd, i, lane, out);
                 i += 1;
+            }
+        }
+    }
+
+    /// What dropped taps make of values that are not finite.
+    fn spoil(&self, out: &mut [Frame]) {
+        for (i, m) in (self.slot..self.count).step_by(self.stride).enumerate() {
+            for j in &self.phase.dropped {
+                let frame = &self.frames[self.at + i * self.step - j];
+                for (y, x) in out[m].iter_mut().zip(frame).filter(|(_, x)| !x.is_finite()) {
+                    *y += (self.phase.taps[*j] * f64::from(*x)) as f32;
+                }
             }
         }
     }
 
     /// `R` results from the `i`-th on, of one vector of rows.
     #[inline(always)]
-    fn tile<S: Simd, const R: usize>(&self, simd: S, i: usize, lane: usize, out: &mut [Frame]) {
+    fn tile<S: Simd, const R: usize, const K: usize>(&self, simd: S, i: usize, lane: usize, out: &mut [Frame]) {
         // Never above it; known to be so, no load of a vector is checked.
         let lane = lane.min(LANES - S::f32s::LEN);
         let zero = S::f32s::simd_from(simd, 0.0);
@@ -152,7 +187,7 @@ impl Results<'_> {
         let mut totals = [[S::f64s::simd_from(simd, 0.0); 2]; R];
         let mut flushed = false;
         let at = self.at + i * self.step;
-        for block in self.blocks {
+        for block in &self.phase.blocks {
             if block.flush {
                 for (total, sum) in totals.iter_mut().zip(&mut sums) {
                     let (low, high) = sum.widen();
@@ -162,11 +197,26 @@ impl Results<'_> {
                 flushed = true;
             }
             let at = at - block.first;
-            match block.len {
-                8 => add::<S, R, 8>(simd, block, self.frames, (at, self.step), lane, &mut sums),
-                4 => add::<S, R, 4>(simd, block, self.frames, (at, self.step), lane, &mut sums),
-                2 => add::<S, R, 2>(simd, block, self.frames, (at, self.step), lane, &mut sums),
-                _ => add::<S, R, 1>(simd, block, self.frames, (at, self.step), lane, &mut sums),
+            let place = (at, self.step);
+            if self.spread == self.step {
+                match block.len {
+                    8 if K == 8 => share::<S, R, 8>(simd, &block.taps, self.frames, place, lane, &mut sums),
+                    8 => {
+                        let older = (at - 4 * self.step, self.step);
+                        share::<S, R, 4>(simd, &block.taps[4..], self.frames, older, lane, &mut sums);
+                        share::<S, R, 4>(simd, &block.taps, self.frames, place, lane, &mut sums);
+                    }
+                    4 => share::<S, R, 4>(simd, &block.taps, self.frames, place, lane, &mut sums),
+                    2 => share::<S, R, 2>(simd, &block.taps, self.frames, place, lane, &mut sums),
+                    _ => share::<S, R, 1>(simd, &block.taps, self.frames, place, lane, &mut sums),
+                }
+            } else {
+                match block.len {
+                    8 => add::<S, R, 8>(simd, block, self.frames, place, lane, &mut sums),
+                    4 => add::<S, R, 4>(simd, block, self.frames, place, lane, &mut sums),
+                    2 => add::<S, R, 2>(simd, block, self.frames, place, lane, &mut sums),
+                    _ => add::<S, R, 1>(simd, block, self.frames, place, lane, &mut sums),
+                }
             }
         }
         for r in 0..R {
@@ -181,8 +231,40 @@ impl Results<'_> {
     }
 }
 
-/// Adds `K` taps to `R` results, the first of which has its newest frame at `at.0`. Written out by macro: the sums live in
-/// registers only if every index is a constant.
+/// Adds `K` taps, `step` frames apart as the results are, to `R` results, the first of which has its newest frame at `at`.
+/// Written out by macro: the sums live in registers only if every index is a constant.
+#[inline(always)]
+fn share<S: Simd, const R: usize, const K: usize>(
+    simd: S,
+    taps: &[f32],
+    frames: &[Frame],
+    (at, step): (usize, usize),
+    lane: usize,
+    sums: &mut [S::f32s; R],
+) {
+    let Some(taps) = taps.first_chunk::<K>() else { return };
+    let taps = taps.map(|h| S::f32s::simd_from(simd, h));
+    let window = &frames[at - (K - 1) * step..at + (R - 1) * step + 1];
+    // Diagonal d holds the frame that tap k brings to result `d + 1 - K + k`.
+    macro_rules! tap {
+        ($x:ident $d:literal: $($k:literal)*) => {$(
+            if $k < K && $d + $k + 1 >= K && $d + $k + 1 - K < R {
+                sums[$d + $k + 1 - K] = taps[$k].mul_add($x, sums[$d + $k + 1 - K]);
+            }
+        )*};
+    }
+    macro_rules! diagonal {
+        ($($d:literal)*) => {$(
+            if $d < R + K - 1 {
+                let x = S::f32s::from_slice(simd, &window[$d * step][lane..lane + S::f32s::LEN]);
+                tap!(x $d: 0 1 2 3 4 5 6 7);
+            }
+        )*};
+    }
+    diagonal!(0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22);
+}
+
+/// Adds `K` neighbouring taps to `R` results, the first of which has its newest frame at `at.0`. As above.
 #[inline(always)]
 fn add<S: Simd, const R: usize, const K: usize>(
     simd: S,

@@ -106,9 +106,9 @@ impl PadType {
     /// Refuses a constant that float32 does not hold.
     pub(super) fn check(self) -> Result<()> {
         match self {
-            PadType::Constant(v) if !(v as f32).is_finite() => Err(Error::invalid(format!(
-                "the constant beyond the ends is {v}; cval must be finite in float32"
-            ))),
+            PadType::Constant(v) if !(v as f32).is_finite() => {
+                Err(Error::invalid(format!("the constant beyond the ends is {v}; cval must be finite in float32")))
+            }
             _ => Ok(()),
         }
     }
@@ -156,9 +156,7 @@ impl PadType {
                 Blend { first: 1.0 - last, last, ..Blend::default() }
             }
             PadType::Smooth if before => Blend { sample: 1, weight: beyond, first: 1.0 - beyond, ..Blend::default() },
-            PadType::Smooth => {
-                Blend { sample: samples - 2, weight: -beyond, last: 1.0 + beyond, ..Blend::default() }
-            }
+            PadType::Smooth => Blend { sample: samples - 2, weight: -beyond, last: 1.0 + beyond, ..Blend::default() },
             PadType::Antireflect => {
                 // Odd about both ends, so that it rises by the channel's rise in every turn.
                 let turn = place.div_euclid(n - 1);
@@ -280,17 +278,49 @@ mod tests {
     }
 
     const EXTENSIONS: [(PadType, [f64; 9], [f64; 9]); 12] = [
-        (PadType::Line, [-17.0, -15.0, -13.0, -11.0, -9.0, -7.0, -5.0, -3.0, -1.0], [9.0, 11.0, 13.0, 15.0, 17.0, 19.0, 21.0, 23.0, 25.0]),
+        (
+            PadType::Line,
+            [-17.0, -15.0, -13.0, -11.0, -9.0, -7.0, -5.0, -3.0, -1.0],
+            [9.0, 11.0, 13.0, 15.0, 17.0, 19.0, 21.0, 23.0, 25.0],
+        ),
         (PadType::Mean, [3.5, 3.5, 3.5, 3.5, 3.5, 3.5, 3.5, 3.5, 3.5], [3.5, 3.5, 3.5, 3.5, 3.5, 3.5, 3.5, 3.5, 3.5]),
         (PadType::Median, [3.0, 3.0, 3.0, 3.0, 3.0, 3.0, 3.0, 3.0, 3.0], [3.0, 3.0, 3.0, 3.0, 3.0, 3.0, 3.0, 3.0, 3.0]),
-        (PadType::Maximum, [7.0, 7.0, 7.0, 7.0, 7.0, 7.0, 7.0, 7.0, 7.0], [7.0, 7.0, 7.0, 7.0, 7.0, 7.0, 7.0, 7.0, 7.0]),
-        (PadType::Minimum, [1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0], [1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0]),
-        (PadType::Symmetric, [1.0, 1.0, 4.0, 2.0, 7.0, 7.0, 2.0, 4.0, 1.0], [7.0, 2.0, 4.0, 1.0, 1.0, 4.0, 2.0, 7.0, 7.0]),
-        (PadType::Reflect, [7.0, 2.0, 4.0, 1.0, 4.0, 2.0, 7.0, 2.0, 4.0], [2.0, 4.0, 1.0, 4.0, 2.0, 7.0, 2.0, 4.0, 1.0]),
+        (
+            PadType::Maximum,
+            [7.0, 7.0, 7.0, 7.0, 7.0, 7.0, 7.0, 7.0, 7.0],
+            [7.0, 7.0, 7.0, 7.0, 7.0, 7.0, 7.0, 7.0, 7.0],
+        ),
+        (
+            PadType::Minimum,
+            [1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0],
+            [1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0],
+        ),
+        (
+            PadType::Symmetric,
+            [1.0, 1.0, 4.0, 2.0, 7.0, 7.0, 2.0, 4.0, 1.0],
+            [7.0, 2.0, 4.0, 1.0, 1.0, 4.0, 2.0, 7.0, 7.0],
+        ),
+        (
+            PadType::Reflect,
+            [7.0, 2.0, 4.0, 1.0, 4.0, 2.0, 7.0, 2.0, 4.0],
+            [2.0, 4.0, 1.0, 4.0, 2.0, 7.0, 2.0, 4.0, 1.0],
+        ),
         (PadType::Edge, [1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0], [7.0, 7.0, 7.0, 7.0, 7.0, 7.0, 7.0, 7.0, 7.0]),
         (PadType::Wrap, [7.0, 1.0, 4.0, 2.0, 7.0, 1.0, 4.0, 2.0, 7.0], [1.0, 4.0, 2.0, 7.0, 1.0, 4.0, 2.0, 7.0, 1.0]),
-        (PadType::Smooth, [-26.0, -23.0, -20.0, -17.0, -14.0, -11.0, -8.0, -5.0, -2.0], [12.0, 17.0, 22.0, 27.0, 32.0, 37.0, 42.0, 47.0, 52.0]),
-        (PadType::Antisymmetric, [-1.0, 1.0, 4.0, 2.0, 7.0, -7.0, -2.0, -4.0, -1.0], [-7.0, -2.0, -4.0, -1.0, 1.0, 4.0, 2.0, 7.0, -7.0]),
-        (PadType::Antireflect, [-17.0, -12.0, -14.0, -11.0, -8.0, -10.0, -5.0, 0.0, -2.0], [12.0, 10.0, 13.0, 16.0, 14.0, 19.0, 24.0, 22.0, 25.0]),
+        (
+            PadType::Smooth,
+            [-26.0, -23.0, -20.0, -17.0, -14.0, -11.0, -8.0, -5.0, -2.0],
+            [12.0, 17.0, 22.0, 27.0, 32.0, 37.0, 42.0, 47.0, 52.0],
+        ),
+        (
+            PadType::Antisymmetric,
+            [-1.0, 1.0, 4.0, 2.0, 7.0, -7.0, -2.0, -4.0, -1.0],
+            [-7.0, -2.0, -4.0, -1.0, 1.0, 4.0, 2.0, 7.0, -7.0],
+        ),
+        (
+            PadType::Antireflect,
+            [-17.0, -12.0, -14.0, -11.0, -8.0, -10.0, -5.0, 0.0, -2.0],
+            [12.0, 10.0, 13.0, 16.0, 14.0, 19.0, 24.0, 22.0, 25.0],
+        ),
     ];
 }

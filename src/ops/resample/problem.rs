@@ -3,9 +3,9 @@
 
 use std::sync::Arc;
 
+use super::bank::{Bank, Stand, resampled};
 #[cfg(feature = "gpu")]
 use super::gpu;
-use super::bank::{Bank, Stand, resampled};
 use super::padtype::PadType;
 use super::{cpu, reference};
 use crate::error::{Error, Result};

@@ -154,7 +154,7 @@ impl ResamplePoly {
         execute::host_into(&self.problem, x.into(), y, None, self.runtime.as_deref())
     }
 
-    /// As [`resample_poly`], where the array lives; the result stays on that device. `PadType::Median` runs on the CPU only.
+    /// As [`resample_poly`], where the array lives; the result stays on that device.
     #[cfg(feature = "gpu")]
     pub fn apply_device(&self, x: &DeviceArray) -> Result<DeviceArray> {
         execute::device(&self.problem, x, None)
@@ -197,7 +197,10 @@ pub(crate) const ENTRY: Entry = Entry {
             Ok(Representative::planar(ResamplePoly::new(up, down, &options)?.problem))
         };
         let zeros = PadType::default();
-        [(1, 3, zeros), (3, 2, PadType::Line), (147, 160, PadType::Mean)].map(|(u, d, p)| plan(u, d, p)).into_iter().collect()
+        [(1, 3, zeros), (3, 2, PadType::Line), (147, 160, PadType::Mean)]
+            .map(|(u, d, p)| plan(u, d, p))
+            .into_iter()
+            .collect()
     },
     ideal_bytes: once_each,
 };

@@ -169,8 +169,7 @@ impl Resampler {
         let (up, down) = (whole.bank.up as i128, whole.bank.down as i128);
         let stand = given as i128 * down + i128::from(whole.offset) - i128::from(oldest) * up;
         let offset = u64::try_from(stand).map_err(|_| Error::internal("a result lies before its samples"))?;
-        let problem =
-            Polyphase { offset, count: Count::Ready, padtype: PadType::default(), ..whole.clone() };
+        let problem = Polyphase { offset, count: Count::Ready, padtype: PadType::default(), ..whole.clone() };
         execute::host(&problem, x.into(), None, self.plan.runtime())
     }
 }

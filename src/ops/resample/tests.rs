@@ -8,7 +8,9 @@ use crate::signal::{Signal, View};
 
 /// Noise in [-1, 1), the same for the same seed.
 pub(super) fn noise(count: usize, seed: u32) -> Vec<f32> {
-    (0..count as u32).map(|k| (k.wrapping_add(seed << 20).wrapping_mul(2_654_435_761) >> 8) as f32 / 8_388_608.0 - 1.0).collect()
+    (0..count as u32)
+        .map(|k| (k.wrapping_add(seed << 20).wrapping_mul(2_654_435_761) >> 8) as f32 / 8_388_608.0 - 1.0)
+        .collect()
 }
 
 /// The largest difference against `max(max |want|, gain * max |x|)` of all; infinite where one is finite and the other is
@@ -16,11 +18,18 @@ pub(super) fn noise(count: usize, seed: u32) -> Vec<f32> {
 pub(super) fn error(got: &[f32], want: &[f64], x: &[f32], gain: f64) -> f64 {
     assert_eq!(got.len(), want.len());
     let largest = |v: &mut dyn Iterator<Item = f64>| v.filter(|v| v.is_finite()).fold(0.0, f64::max);
-    let scale = largest(&mut want.iter().map(|v| v.abs())).max(gain * largest(&mut x.iter().map(|v| f64::from(v.abs()))));
+    let scale =
+        largest(&mut want.iter().map(|v| v.abs())).max(gain * largest(&mut x.iter().map(|v| f64::from(v.abs()))));
     got.iter().zip(want).fold(0.0, |worst, (g, w)| {
         let same = f64::from(*g) == *w || (g.is_nan() && w.is_nan());
         let e = (f64::from(*g) - w).abs() / scale;
-        if same { worst } else if e.is_finite() { worst.max(e) } else { f64::INFINITY }
+        if same {
+            worst
+        } else if e.is_finite() {
+            worst.max(e)
+        } else {
+            f64::INFINITY
+        }
     })
 }
 

@@ -87,8 +87,7 @@ impl Upfirdn {
         }
         options.mode.check()?;
         let bank = Arc::new(Bank::new(h, options.up, options.down)?);
-        let problem =
-            Polyphase { operation: "upfirdn", bank, offset: 0, count: Count::Full, padtype: options.mode };
+        let problem = Polyphase { operation: "upfirdn", bank, offset: 0, count: Count::Full, padtype: options.mode };
         Ok(Upfirdn { problem, runtime: options.runtime.clone() })
     }
 
@@ -162,7 +161,8 @@ const COMMAND: Command = Command {
     },
 };
 
-const MODES: &str = "what channels go on with: constant, line, symmetric, reflect, edge, wrap, smooth, antisymmetric, antireflect";
+const MODES: &str =
+    "what channels go on with: constant, line, symmetric, reflect, edge, wrap, smooth, antisymmetric, antireflect";
 
 #[cfg(test)]
 pub(super) mod tests {

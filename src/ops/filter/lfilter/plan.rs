@@ -25,8 +25,13 @@ pub(in crate::ops) struct Block {
     pub(in crate::ops) flush: bool,
 }
 
-/// The blocks in order. Never pads: a zero tap times infinity is not zero.
+/// The blocks in order.
 pub(in crate::ops) fn plan(taps: &[f64]) -> Vec<Block> {
+    order(cut(taps))
+}
+
+/// Blocks of these taps, not in order. Never pads: a zero tap times infinity is not zero.
+pub(in crate::ops) fn cut(taps: &[f64]) -> Vec<Block> {
     let mut blocks = Vec::new();
     let mut first = 0;
     for len in [WIDTH, 4, 2, 1] {
@@ -37,6 +42,11 @@ pub(in crate::ops) fn plan(taps: &[f64]) -> Vec<Block> {
             first += len;
         }
     }
+    blocks
+}
+
+/// The order in which blocks are added, and where totals are taken.
+pub(in crate::ops) fn order(mut blocks: Vec<Block>) -> Vec<Block> {
     let share = |b: &Block| b.taps.iter().map(|t| f64::from(t.abs())).sum::<f64>();
     blocks.sort_by(|a, b| share(a).total_cmp(&share(b)));
     let mut carried = 0.0;
