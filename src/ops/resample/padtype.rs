@@ -190,7 +190,7 @@ fn median(mut values: Vec<f64>) -> f64 {
     let middle = values.len() / 2;
     let (below, upper, _) = values.select_nth_unstable_by(middle, f64::total_cmp);
     let upper = *upper;
-    match below.iter().copied().max_by(f64::total_cmp).filter(|_| values.len() % 2 == 0) {
+    match below.iter().copied().max_by(f64::total_cmp).filter(|_| values.len().is_multiple_of(2)) {
         Some(lower) => 0.5 * (lower + upper),
         None => upper,
     }
