@@ -2,6 +2,9 @@
 // in registers and moves K samples at a time, so that samples are read in vectors and few times over, and weights are
 // uniform.
 //
+// Outside the segment the window holds zeros; what the halo has there is added afterwards, by the few threads that it reaches,
+// in a loop that is none for the others: software devices run both ways of a branch.
+//
 // Weights are in the order of samples, with padding (-0.0) before and after the taps so that all phases have the same
 // windows, which begin at multiples of four. With COMPENSATE a sum keeps its rounding error from step to step; `one` is 1.0,
 // known at run time only, see shared/sum.wgsl.
@@ -18,6 +21,8 @@ const Q: u32 = K / 4u;
 const OUT: u32 = R * UP; // results of a thread
 const SPAN: u32 = (R - 1u) * DOWN; // samples from the first window to the last one
 const LEAD: u32 = (SPAN + K - 1u) / K; // steps before the first window is full
+
+const PADDING: u32 = 0x80000000u; // -0.0
 
 struct PolyphaseArgs {
     channels: u32,
@@ -55,6 +60,25 @@ fn sample(channel: u32, n: i32) -> f32 {
     return select(0.0, halo[channel * args.halo + u32(clamp(at, 0, i32(args.halo) - 1))], inside);
 }
 
+// Samples n .. n + 3 of a row, n a multiple of four; zeros outside the segment.
+fn vector(row: u32, n: i32) -> vec4<f32> {
+    let v = x[row + u32(clamp(n / 4, 0, i32(args.pitch4) - 1))];
+    let each = vec4<i32>(n) + vec4<i32>(0, 1, 2, 3);
+    return select(vec4<f32>(0.0), v, (each >= vec4<i32>(0)) & (each < vec4<i32>(i32(args.samples))));
+}
+
+// What a sample adds to a result: nothing if it meets no tap.
+fn product(k: i32, p: u32, v: f32, sum: f32) -> f32 {
+    let inside = k >= 0 && k < i32(args.steps * K);
+    let at = u32(select(0, k, inside));
+    let h = weights[(at / K * UP + p) * Q + at % K / 4u][at % 4u];
+    return select(sum, fma(h, v, sum), inside && !is_padding(h));
+}
+
+fn is_padding(h: f32) -> bool {
+    return bitcast<u32>(h) == PADDING;
+}
+
 @compute @workgroup_size(WG)
 fn main(
     @builtin(workgroup_id) id: vec3<u32>,
@@ -81,19 +105,12 @@ fn main(
     }
     for (var b = 0u; b < args.steps + LEAD; b++) {
         let at = first + i32(b * K);
-        if (at >= 0 && u32(at) + K <= args.samples) {
+        // dspk:unroll
+        for (var q = 0u; q < Q; q++) {
+            let v = vector(row, at + i32(4u * q));
             // dspk:unroll
-            for (var q = 0u; q < Q; q++) {
-                let v = x[row + u32(at) / 4u + q];
-                // dspk:unroll
-                for (var e = 0u; e < 4u; e++) {
-                    window[SPAN + 4u * q + e] = v[e];
-                }
-            }
-        } else {
-            // dspk:unroll
-            for (var i = 0u; i < K; i++) {
-                window[SPAN + i] = sample(channel, at + i32(i));
+            for (var e = 0u; e < 4u; e++) {
+                window[SPAN + 4u * q + e] = v[e];
             }
         }
         if (b >= LEAD) {
@@ -128,6 +145,30 @@ fn main(
             window[i] = window[i + K];
         }
     }
+    // The windows of this thread begin at `oldest`. Of the halo they reach the places from `reached` to `end`.
+    let oldest = first + i32(LEAD * K) - i32(SPAN);
+    let newest = oldest + i32(SPAN + args.steps * K);
+    let right = i32(args.halo - args.left);
+    let reached = select(i32(args.left), max(0, i32(args.left) + oldest), oldest < 0);
+    let end = select(i32(args.left), i32(args.left) + min(right, newest - i32(args.samples)), newest > i32(args.samples));
+    for (var place = reached; place < end; place++) {
+        let n = select(place - i32(args.left) + i32(args.samples), place - i32(args.left), place < i32(args.left));
+        let v = halo[channel * args.halo + u32(place)];
+        // dspk:unroll
+        for (var p = 0u; p < UP; p++) {
+            // dspk:unroll
+            for (var i = 0u; i < R; i++) {
+                part[i * UP + p] = product(n - oldest - i32(i * DOWN), p, v, part[i * UP + p]);
+            }
+        }
+        // dspk:unroll
+        for (var i = 0u; i < OUT; i++) {
+            let sum = fma(total[i], args.one, part[i]);
+            let error = part[i] - fma(sum, args.one, -total[i]);
+            part[i] = select(0.0, error, abs(sum) <= 3.4e38);
+            total[i] = sum;
+        }
+    }
     var spoiled = false;
     // dspk:unroll
     for (var i = 0u; i < OUT; i++) {
@@ -141,10 +182,10 @@ fn main(
         // dspk:unroll
         for (var p = 0u; p < UP; p++) {
             let h = weights[(k / K * UP + p) * Q + k % K / 4u][k % 4u];
-            if (bitcast<u32>(h) != 0x80000000u) {
+            if (!is_padding(h)) {
                 // dspk:unroll
                 for (var i = 0u; i < R; i++) {
-                    let n = first + i32(LEAD * K + k + i * DOWN) - i32(SPAN);
+                    let n = oldest + i32(k + i * DOWN);
                     part[i * UP + p] = fma(h, sample(channel, n), part[i * UP + p]);
                 }
             }

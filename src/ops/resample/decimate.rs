@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use rayon::prelude::*;
+
 use super::bank::{Bank, resampled};
 use super::padtype::PadType;
 use super::problem::{Count, Polyphase};
@@ -232,17 +234,18 @@ impl Problem for Decimate {
         self.inner().0.cpu_variants(shape)
     }
 
-    fn run_cpu(&self, variant: &Variant, x: Source<'_>, mut y: ViewMut<'_>, _: Option<&mut State>) -> Result<()> {
+    fn run_cpu(&self, variant: &Variant, x: Source<'_>, y: ViewMut<'_>, _: Option<&mut State>) -> Result<()> {
         let (inner, q) = self.inner();
         if q == 1 {
             return inner.run_cpu(variant, x, y, None);
         }
         let mut filtered = Signal::dirty(x.channels(), x.samples())?;
         inner.run_cpu(variant, x, filtered.view_mut(), None)?;
-        for channel in 0..x.channels() {
+        let (channels, count, pitch) = (y.channels(), y.samples(), y.pitch().max(y.samples()));
+        y.into_data().par_chunks_mut(pitch).take(channels).enumerate().for_each(|(channel, y)| {
             let kept = filtered.row(channel).iter().step_by(q);
-            y.row_mut(channel).iter_mut().zip(kept).for_each(|(y, v)| *y = *v);
-        }
+            y[..count].iter_mut().zip(kept).for_each(|(y, v)| *y = *v);
+        });
         Ok(())
     }
 
