@@ -10,6 +10,7 @@ use std::rc::Rc;
 use dspk::design::{Band, butter};
 use dspk::ops::convert::{Convert, ConvertOptions, Scale};
 use dspk::ops::filter::{Edge, FirFilter, MedianFilter, SosFiltFilt, SosFilter};
+use dspk::ops::resample::{Decimate, DecimateOptions, ResamplePoly, ResamplePolyOptions};
 use dspk::ops::spatial::{CommonReference, CommonReferenceOptions, Operator};
 #[cfg(feature = "gpu")]
 use dspk::runtime::DeviceArray;
@@ -46,6 +47,8 @@ type OnDevice = dyn Fn(&Arrays) -> dspk::Result<DeviceArray>;
 /// An operation, with the name that its peer has.
 struct Row {
     name: String,
+    /// Samples of the input for one of the result.
+    every: usize,
     host: Box<OnHost>,
     #[cfg(feature = "gpu")]
     device: Box<OnDevice>,
@@ -53,12 +56,16 @@ struct Row {
 
 /// A row for a plan and the input that it reads.
 macro_rules! row {
-    ($name:expr, $input:ident, $plan:expr) => {{
+    ($name:expr, $input:ident, $plan:expr) => {
+        row!($name, $input, $plan, 1)
+    };
+    ($name:expr, $input:ident, $plan:expr, $every:expr) => {{
         let plan = Rc::new($plan);
         #[cfg(feature = "gpu")]
         let on_device = plan.clone();
         Row {
             name: $name.into(),
+            every: $every,
             host: Box::new(move |inputs, y| plan.apply_into(inputs.$input, y)),
             #[cfg(feature = "gpu")]
             device: Box::new(move |arrays| on_device.apply_device(&arrays.$input)),
@@ -80,6 +87,8 @@ fn rows(runtime: &str) -> Result<Vec<Row>> {
         row!("median_reference", x, reference(Operator::Median)?),
         row!("mean_reference", x, reference(Operator::Mean)?),
         row!("convert_i16", raw, Convert::new(&gain)?),
+        row!("resample_poly_1_3", x, ResamplePoly::new(1, 3, &ResamplePolyOptions::default())?.on(runtime), 3),
+        row!("decimate_4", x, Decimate::new(4, &DecimateOptions::default())?.on(runtime), 4),
     ];
     for count in TAPS {
         // Any taps cost the same.
@@ -98,7 +107,6 @@ fn cpu(channels: usize, samples: usize, only: &str) -> Result<()> {
     let mut raw = Buffer::<i16>::dirty(channels * samples)?;
     raw.iter_mut().zip(noise(channels * samples)).for_each(|(raw, v)| *raw = (v * 1000.0) as i16);
     let inputs = Inputs { x: x.view(), raw: View::interleaved(&raw, channels)? };
-    let mut y = Signal::zeros(channels, samples)?;
     let packages = ["numpy", "scipy", "bottleneck"];
     let mut peer = Peer::start("peers.py", &packages, &[channels.to_string(), samples.to_string()])?;
     println!("peers: numpy, scipy, bottleneck {}", peer.hello);
@@ -109,6 +117,7 @@ fn cpu(channels: usize, samples: usize, only: &str) -> Result<()> {
     );
     for row in rows("cpu")?.iter().filter(|row| row.name.contains(only)) {
         let name = &row.name;
+        let mut y = Signal::zeros(channels, samples.div_ceil(row.every))?;
         let mut run = || timed(|| (row.host)(&inputs, y.view_mut()));
         run()?;
         peer.run(name)?;

@@ -68,6 +68,18 @@ def convert():
     both(part, samples)
 
 
+def resample():
+    def part(s):
+        y32[s, : -(-N // 3)] = ss.resample_poly(x32[s], 1, 3, axis=-1)
+    both(part, channels)
+
+
+def decimate():
+    def part(s):
+        y64[s, : -(-N // 4)] = ss.decimate(x64[s], 4, axis=-1)
+    both(part, channels)
+
+
 def copy():
     both(lambda s: np.copyto(y32[s], x32[s]), channels)
 
@@ -81,6 +93,8 @@ rows = {
     "median_reference": lambda: reference(np.median),
     "mean_reference": lambda: reference(np.mean),
     "convert_i16": convert,
+    "resample_poly_1_3": resample,
+    "decimate_4": decimate,
     "copy": copy,
 }
 print("ready", np.__version__, __import__("scipy").__version__, bn.__version__, flush=True)

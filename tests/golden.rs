@@ -9,6 +9,8 @@ mod detect;
 mod filters;
 #[path = "golden/local.rs"]
 mod local;
+#[path = "golden/rates.rs"]
+mod rates;
 #[path = "golden/spectra.rs"]
 mod spectra;
 #[path = "common/vectors.rs"]

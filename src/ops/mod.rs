@@ -17,6 +17,7 @@ pub(crate) mod launch;
 pub(crate) mod launch_tests;
 pub mod problem;
 pub mod registry;
+pub mod resample;
 pub mod spatial;
 pub mod spectral;
 pub(crate) mod yardstick;

@@ -101,7 +101,7 @@ pub(crate) fn once_each(problem: &dyn Problem, dtype: Dtype, shape: Shape) -> u6
 
 /// All operations.
 pub fn registry() -> &'static [Entry] {
-    static REGISTRY: [Entry; 30] = [
+    static REGISTRY: [Entry; 33] = [
         crate::ops::convert::ENTRY,
         crate::ops::filter::sosfilt::ENTRY,
         crate::ops::filter::sosfiltfilt::ENTRY,
@@ -113,6 +113,9 @@ pub fn registry() -> &'static [Entry] {
         crate::ops::filter::gaussian::ENTRY,
         crate::ops::filter::detrend::ENTRY,
         crate::ops::filter::teager_kaiser::ENTRY,
+        crate::ops::resample::resample_poly::ENTRY,
+        crate::ops::resample::upfirdn::ENTRY,
+        crate::ops::resample::decimate::ENTRY,
         crate::ops::spatial::common_reference::ENTRY,
         crate::ops::spectral::fft::FFT,
         crate::ops::spectral::fft::IFFT,

@@ -15,7 +15,7 @@ const CONSTANT: u32 = u32::MAX - 1;
 const ELSEWHERE: u32 = u32::MAX;
 
 /// Records the gathering of a segment's halo, `[channels][left + right]`; gives the commands and where it is.
-pub(super) fn record(
+pub(in crate::ops) fn record(
     gpu: &dyn Gpu,
     x: &DeviceArray,
     segment: &Segment,
@@ -30,7 +30,7 @@ pub(super) fn record(
 
 /// Records the gathering of these samples of every channel, `[channels][samples]`, where there is none the constant; gives
 /// the commands and where they are.
-pub(super) fn gather(
+pub(in crate::ops) fn gather(
     gpu: &dyn Gpu,
     x: &DeviceArray,
     samples: &[Option<usize>],

@@ -7,7 +7,7 @@ pub mod detrend;
 mod edge;
 pub mod gaussian;
 #[cfg(feature = "gpu")]
-mod halo;
+pub(in crate::ops) mod halo;
 pub mod lfilter;
 pub mod median;
 mod planar;

@@ -18,7 +18,7 @@ const RESPONSES_PER_PIECE: usize = 2;
 const TILE: usize = 512;
 
 /// Sums of products of taps and samples.
-pub(in crate::ops::filter) struct Direct {
+pub(in crate::ops) struct Direct {
     blocks: Vec<Block>,
     history: usize,
     shortest: usize,

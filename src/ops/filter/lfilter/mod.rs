@@ -18,11 +18,11 @@ use crate::signal::{Signal, Source, ViewMut};
 
 pub(crate) mod command;
 mod cpu;
-pub(super) mod direct;
+pub(in crate::ops) mod direct;
 #[cfg(feature = "gpu")]
 pub(super) mod gpu;
 mod kernel;
-mod plan;
+pub(in crate::ops) mod plan;
 mod reference;
 
 pub(in crate::ops::filter) use cpu::{direct_variants, run_ahead};

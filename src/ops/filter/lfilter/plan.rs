@@ -10,23 +10,28 @@
 const LIMIT: f64 = 12.0;
 
 /// Taps in a whole block.
-pub(super) const WIDTH: usize = 8;
+pub(in crate::ops) const WIDTH: usize = 8;
 
 /// Neighbouring taps.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Block {
+pub(in crate::ops) struct Block {
     /// The first one's index.
-    pub(super) first: usize,
+    pub(in crate::ops) first: usize,
     /// How many: 8, 4, 2 or 1.
-    pub(super) len: usize,
+    pub(in crate::ops) len: usize,
     /// Their values; the last one is added first.
-    pub(super) taps: [f32; WIDTH],
+    pub(in crate::ops) taps: [f32; WIDTH],
     /// Move the float32 sums to the float64 totals before this block.
-    pub(super) flush: bool,
+    pub(in crate::ops) flush: bool,
 }
 
-/// The blocks in order. Never pads: a zero tap times infinity is not zero.
-pub(super) fn plan(taps: &[f64]) -> Vec<Block> {
+/// The blocks in order.
+pub(in crate::ops) fn plan(taps: &[f64]) -> Vec<Block> {
+    order(cut(taps))
+}
+
+/// Blocks of these taps, not in order. Never pads: a zero tap times infinity is not zero.
+pub(in crate::ops) fn cut(taps: &[f64]) -> Vec<Block> {
     let mut blocks = Vec::new();
     let mut first = 0;
     for len in [WIDTH, 4, 2, 1] {
@@ -37,6 +42,11 @@ pub(super) fn plan(taps: &[f64]) -> Vec<Block> {
             first += len;
         }
     }
+    blocks
+}
+
+/// The order in which blocks are added, and where totals are taken.
+pub(in crate::ops) fn order(mut blocks: Vec<Block>) -> Vec<Block> {
     let share = |b: &Block| b.taps.iter().map(|t| f64::from(t.abs())).sum::<f64>();
     blocks.sort_by(|a, b| share(a).total_cmp(&share(b)));
     let mut carried = 0.0;
