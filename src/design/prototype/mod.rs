@@ -87,7 +87,7 @@ fn decibels(what: &str, value: f64, above: f64) -> Result<()> {
     if value > above && value <= MAX_DB {
         return Ok(());
     }
-    let lowest = if above == 0.0 { "0".to_string() } else { format!("rp = {above:?}") };
+    let lowest = if above == 0.0 { "0".to_string() } else { format!("rp = {above}") };
     Err(Error::invalid(format!(
         "{what} = {value:?} dB is not possible; pass a value above {lowest} and at most {MAX_DB}"
     )))
