@@ -27,7 +27,7 @@ const RATE: f64 = 1000.0;
 const MILLIVOLTS_PER_STEP: f64 = 1.0 / 2000.0;
 
 /// The lead that is drawn, and its seconds.
-const SHOWN: usize = 1;
+const SHOWN: usize = 8;
 const SECONDS: f64 = 10.0;
 
 fn main() -> Result<(), Box<dyn Error>> {
