@@ -20,7 +20,7 @@ use crate::ops::filter::edge::{Edge, Extended};
 use crate::ops::filter::planar::planar;
 use crate::ops::problem::{Shape, Variant};
 use crate::signal::{Buffer, Source, ViewMut};
-use crate::simd::{self, Kernel, Level, stream, transpose};
+use crate::simd::{self, Kernel, Level, prefetch, stream, transpose};
 
 /// Longest window that a network is made for.
 pub(super) const NETWORK_WIDTH: usize = 128;
@@ -174,7 +174,11 @@ impl Kernel for Tiles<'_, '_> {
         for (i, out) in out.chunks_mut(TILE).enumerate() {
             let first = self.first + (i * TILE) as i64;
             let spoiled = self.load(simd, first);
-            for step in &steps {
+            // While this tile is computed, the next one's new samples come near.
+            let reach = first + (self.streams.blocks * OUTPUTS) as i64;
+            let next = self.row.direct(reach, TILE).unwrap_or_default();
+            for (k, step) in steps.iter().enumerate() {
+                prefetch(next, k * OUTPUTS);
                 step.take(simd, &mut self.streams.values);
             }
             self.store(simd, &results, out);
